@@ -40,6 +40,7 @@ LAYERS = [
     {"learning"},
     {"tuning"},
     {"report"},
+    {"studies"},
     {"display"},
     {"__init__"},
     {"operations"},

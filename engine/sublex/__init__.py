@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from sublex.other_engines.backends import BackendRow
     from sublex.pipeline.index import Index
     from sublex.retrieval.hits import Hits
+    from sublex.studies.results import StudyResult
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
@@ -98,6 +99,7 @@ __all__ = [
     "read_run",
     "read_topics",
     "rerank",
+    "study",
     "tune",
     "write_report",
 ]
@@ -512,6 +514,43 @@ def compare(
     compared = comparison.compare(given, judgements, asked, names, opened, plan, notes, wanted, whole(groups, "groups"))
     warn(compared.notes)
     return compared
+
+
+def study(
+    study: str | os.PathLike[str] | Mapping[str, Any],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    collections: str | os.PathLike[str] | None = None,
+    allow: Iterable[str | os.PathLike[str]] = (),
+    download: bool = False,
+    workers: int | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> StudyResult:
+    """Run a study, an experiment in one file, and return its results: `to_pandas()` has means, `by_topic()` the measures of topics.
+
+    Results that the folder `out` has already are kept. A `SublexWarning` names each system that failed; the others are run.
+
+    Args:
+        study: The study file, or a dictionary with the same tables, in which paths begin in the working directory.
+        out: The folder for runs, measures, the report and `study.lock`; by default a folder next to the study file, with
+            "-study" after the file's name.
+        collections: A folder in which paths are looked up that are not below the study's own folder.
+        allow: Other folders that the study may read.
+        download: Allow data sets of ir_datasets, which may be downloaded.
+        workers: The number of threads; by default one a core.
+        say: Called with sentences for the user.
+    """
+    from sublex.language import plugins
+    from sublex.studies.begin import begin_study
+    from sublex.studies.run_study import run_study
+    from sublex.studies.steps import Watch
+    from sublex.tools.arguments import threads
+
+    watch = Watch(say)
+    asked, store, places = begin_study(study, out, collections, allow, download)
+    result = run_study(asked, store, places, plugins.load(), watch, threads(workers))
+    warn(result.failures)
+    return result
 
 
 def disagree(

@@ -64,9 +64,11 @@ class LazyCommands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command. Plugins are loaded only if Sublex itself has no command of this name."""
         if name in COMMANDS:
-            from sublex.cli.deriving import command_of, group_of
+            from sublex.cli.deriving import command_beside, command_of, group_of
 
             found = list(map(find, COMMANDS[name]))
+            if found[1:] and name not in GROUPS:
+                return command_beside(found[0], found[1:])
             return group_of(name, GROUPS[name], found) if name in GROUPS else command_of(found[0])
         self._add_plugin_commands()
         return self.commands.get(name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -30,6 +31,31 @@ def command_of(operation: Operation) -> click.Command:
         help=operation.help,
         epilog=_examples(operation.examples),
     )
+
+
+class CommandBeside(click.Command):
+    """A command with others beside it: `sublex study FILE`, and `sublex study new FILE`. A first word that is the name of one calls it."""
+
+    others: Mapping[str, click.Command] = MappingProxyType({})
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of this command, or of the one beside it that the first word names."""
+        other = self.others.get(args[0]) if args else None
+        if other is None:
+            return super().make_context(info_name, args, parent, **extra)
+        return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+
+def command_beside(operation: Operation, others: Sequence[Operation]) -> click.Command:
+    """Return the command of an operation, which also calls operations with the same first word."""
+    plain = command_of(operation)
+    command = CommandBeside(
+        plain.name, callback=plain.callback, params=plain.params, help=plain.help, epilog=plain.epilog
+    )
+    command.others = {each.name.split()[-1]: command_of(each) for each in others}
+    return command
 
 
 def group_of(name: str, help: str, operations: Sequence[Operation]) -> click.Group:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -252,11 +252,13 @@ def compare(
     notes: Sequence[str] = (),
     by: Iterable[By] = (),
     groups: int = GROUPS,
+    measure: Callable[..., Evaluation] = evaluate,
 ) -> Comparison:
     """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
 
     If `topics` are given, only the judged ones among them count. With `index`, docnos are checked and documents can be
-    shown. `by` and `groups` ask for slices, as `Comparison.sliced` describes them. Raise InputError if `systems` is empty, if
+    shown. `by` and `groups` ask for slices, as `Comparison.sliced` describes them. `measure` measures a run as `evaluate`
+    does; a caller that kept measures gives a function that returns them. Raise InputError if `systems` is empty, if
     two systems have the same name, if all measures are counts, and for an unknown measure, test or correction.
     """
     if not systems:
@@ -275,7 +277,7 @@ def compare(
     if all(map(is_count, measures)):
         raise InputError("Counts alone cannot be compared; add a measure such as AP.")
     notes = [*notes, *dropped, *input_warnings(systems, judged, topics, index)]
-    evaluations = [evaluate(judged, system.run, measures, system.name) for system in systems]
+    evaluations = [measure(judged, system.run, measures, system.name) for system in systems]
     comparison = Comparison(systems, evaluations, judged, topics, index, plan, notes)
     # The pairs are computed now, so that an unknown test or correction is refused here and not when they are shown.
     comparison.pairs()

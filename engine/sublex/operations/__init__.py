@@ -74,6 +74,7 @@ SECTIONS = {
     "Evaluate rankings": {
         "eval": "evaluating:measure", "compare": "evaluating", "disagree": "disagreeing", "pool": "pooling",
         "tune": "evaluating", "features": "learning", "lint": "linting",
+        "study": "studying", "study new": "studying:new", "reproduce": "studying",
     },
     "Fit models": {
         "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",

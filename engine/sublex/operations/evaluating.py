@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sublex.evaluation.grouping import Grouping
     from sublex.evaluation.systems import System
     from sublex.pipeline.pipeline import Pipeline
+    from sublex.studies.from_comparison import Compared
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
@@ -250,6 +251,7 @@ def compare(
     language: Language = "plain",
     weighted: WeightedTopics = False,
     queries: QueryVectors = (),
+    save_study: Annotated[str, option(metavar="FILE", completes="file")] = "",
 ) -> Shown:
     """Compare rankers on an index, run files, or both.
 
@@ -263,6 +265,7 @@ def compare(
         alpha: The significance level.
         seed: Seed of random numbers in tests and intervals.
         fresh: Run every ranker again, also if its run is stored.
+        save_study: Also write the comparison as a study to this file, such as animals.toml.
         output: Write the report, one HTML page, to this file.
 
     Examples:
@@ -276,6 +279,7 @@ def compare(
     from sublex.evaluation.comparison import Plan, compare
     from sublex.pipeline.query_forms import topics_notes
     from sublex.report.page import render_page
+    from sublex.studies.from_comparison import Compared
 
     language = language_of(language, weighted)
     names, topics, judgements, paths = _measures(measures), loaded.loaded_topics, loaded.loaded_qrels, list[str]()
@@ -291,6 +295,13 @@ def compare(
     if context.has_index:
         context.give_queries(queries)
     index = context.index if context.has_index else None
+    saved = Compared(
+        index.path if index else None, topics.path if topics else "", judgements.path, rankers, paths,
+        "+".join(topics.used) if topics else "", contradictions, language, collapse, profile,
+        {"measures": names, "test": test, "correction": correction, "alpha": alpha, "seed": seed, "k": k, "by": by, "groups": groups},
+    )  # fmt: skip
+    if save_study:
+        _check_study(saved, save_study, bool(queries))
     context.prepare("analyze search number-terms", index)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
     said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
@@ -311,7 +322,30 @@ def compare(
         _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups, collapse),
     )
     shown.files = {".html": lambda: render_page(done, context.command_line)}
+    if save_study:
+        shown.notes = [*shown.notes, save_comparison(save_study, saved)]
     return shown
+
+
+def _check_study(saved: Compared, file: str, has_queries: bool) -> None:
+    """Raise InputError, before any ranker runs, if a comparison cannot be written as a study."""
+    from sublex.studies.from_comparison import check_savable
+    from sublex.studies.write_study import check_study_path
+
+    check_savable(saved)
+    check_study_path(file)
+    if has_queries:
+        raise InputError("A study cannot name vectors of queries yet; leave --save-study or --queries out.")
+
+
+def save_comparison(file: str, saved: Compared) -> str:
+    """Write a comparison as a study, and return the sentence that says how to run it."""
+    from sublex.studies.from_comparison import study_of_comparison
+    from sublex.studies.write_study import write_study
+
+    text, sentence = study_of_comparison(file, saved)
+    write_study(file, text)
+    return sentence
 
 
 def _roles(files: Sequence[str], rankers: Sequence[str]) -> tuple[str, ...]:

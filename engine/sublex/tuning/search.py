@@ -97,6 +97,23 @@ def tune(
     )  # fmt: skip
 
 
+def settings_of(
+    index: Index,
+    expression: str | Expression,
+    search: str,
+    steps: int,
+    samples: int,
+    seed: int,
+    profile: str | None = None,
+) -> list[Expression]:
+    """Return the resolved expressions of the settings that `tune` tries, and of the defaults if these can run."""
+    composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
+    tree, _ = composer.meant(operand(expression, ">>"), defaults)
+    slots = space.slots(tree, composer.registry, defaults)
+    numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
+    return list(_plan(tree, slots, numbers, composer, defaults).runs.values())
+
+
 def _refuse_lone_weights(node: Any, is_part: bool = False) -> None:
     """Raise InputError for a range as the weight of a ranker outside a blend. Such a weight changes no ranking."""
     if isinstance(node, Weighted) and isinstance(node.weight, Range) and min(node.weight.values) >= 0 and not is_part:

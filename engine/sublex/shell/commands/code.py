@@ -7,6 +7,8 @@ import os
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, line
 from sublex.operations import Needs, operation
+from sublex.operations.parameters import DataFile
+from sublex.operations.searching import compared
 from sublex.shell.session import Last, Session
 
 # How code prints a result.
@@ -37,6 +39,28 @@ def to_python(session: Session) -> Shown:
     opened = f"import sublex\n\nindex = sublex.open({os.path.abspath(session.path)!r})"
     text = f"{opened}\n{PRINTERS[last.operation.prints].format(code)}"
     return Shown(lambda: [line(part) for part in text.split("\n")], lambda: text)
+
+
+@operation(needs=Needs.SESSION)
+def to_study(session: Session, file: DataFile) -> Shown:
+    """Write the loaded topics and judgements, with the expressions of the last :compare or of the session, as a study."""
+    from sublex.operations.evaluating import save_comparison
+    from sublex.studies.from_comparison import Compared
+
+    topics, qrels = session.loaded_topics(), session.loaded_qrels()
+    last = session.step
+    given = last.arguments if last is not None and last.operation.name in ("compare", "eval") else {}
+    rankers = compared(given["rankers"], given["ranking"]) if given.get("rankers") else (str(session.pipeline()),)
+    names = ("test", "correction", "alpha", "seed", "k", "by", "groups")
+    options = {name: given[name] for name in names if name in given}
+    if given.get("measures"):
+        options["measures"] = tuple(given["measures"])
+    saved = Compared(
+        session.path, topics.path, qrels.path, rankers, (), "+".join(topics.used), session.contradictions,
+        session.settings.language, given.get("collapse", ""), session.settings.profile, options,
+    )  # fmt: skip
+    written = session.worded(save_comparison(file, saved))
+    return Shown(lambda: [line(written)], lambda: file)
 
 
 def _last(session: Session) -> Last:

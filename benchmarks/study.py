@@ -1,0 +1,90 @@
+"""Measure what a study costs beside the commands that it stands for, and what a second run of it takes.
+
+    python benchmarks/study.py COLLECTIONS [--rounds 3] [--names adi cranfield medline]
+
+COLLECTIONS has a folder for each collection with docs.trec, topics.trec and qrels.txt. The study has twelve systems on each
+collection: ten rankers, and two expressions whose numbers are tuned by five folds. The commands are `sublex index`, `sublex compare`
+with a report, and `sublex tune`, each once for a collection; a second sum has `sublex run` too, which writes the runs that a study
+leaves. Commands and study run in turns, each in processes of their own and in empty folders; medians over the rounds are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+RANKERS = [
+    "BM25", "BM25(k1=0.9, b=0.4)", "PL2", "DPH", "InL2", "DirichletLM", "TFIDF", "DFI", "BM25 >> RM3 >> BM25", "PL2 >> Bo1 >> PL2",
+]  # fmt: skip
+TUNED = ["BM25(k1={0.4..2}, b={0..1})", "PL2 + {0..1}*DirichletLM"]
+
+
+def sublex(folder: Path, *words: str) -> float:
+    """Run a command in a folder, and return its seconds."""
+    begin = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-c", "from sublex.cli import main; main()", *words],
+        cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    return time.perf_counter() - begin
+
+
+def commands(folder: Path, collections: dict[str, Path]) -> tuple[float, float]:
+    """Return the seconds of all commands: without `sublex run`, and with it."""
+    total = runs = 0.0
+    for name, place in collections.items():
+        files = [str(place / "topics.trec"), str(place / "qrels.txt")]
+        rankers = [word for ranker in RANKERS for word in ("-r", ranker)]
+        total += sublex(folder, "index", f"./{name}", str(place / "docs.trec"))
+        total += sublex(folder, "compare", f"./{name}", *files, *rankers, "-o", f"{name}.html")
+        for expression in TUNED:
+            total += sublex(folder, "tune", f"./{name}", *files, expression)
+        runs += sublex(folder, "run", f"./{name}", files[0], *rankers, "-o", f"{name}-runs")
+    return total, total + runs
+
+
+def write_study(folder: Path, collections: dict[str, Path]) -> None:
+    """Write the study."""
+    lines = ["[collections]", *(f'{name} = "{place / "docs.trec"}"' for name, place in collections.items())]
+    for name, place in collections.items():
+        lines += [f"[topics.{name}]", f'file = "{place / "topics.trec"}"', f'qrels = "{place / "qrels.txt"}"']
+    lines += ["[systems]", *(f'"{expression}" = "{expression}"' for expression in (*RANKERS, *TUNED))]
+    (folder / "all.toml").write_text("\n".join([*lines, ""]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collections", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--names", nargs="+", default=["adi", "cranfield", "medline"])
+    given = parser.parse_args()
+    collections = {name: (given.collections / name).resolve() for name in given.names}
+    allowed = ["--allow", str(given.collections.resolve())]
+    found: dict[str, list[float]] = {key: [] for key in ("commands", "commands with run", "study", "study again")}
+    for number in range(given.rounds):
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+            write_study(Path(other), collections)
+            plain, whole = commands(Path(one), collections)
+            rows = [
+                plain,
+                whole,
+                sublex(Path(other), "study", "all.toml", *allowed),
+                sublex(Path(other), "study", "all.toml", *allowed),
+            ]
+        for key, seconds in zip(found, rows, strict=True):
+            found[key].append(seconds)
+        print(
+            f"round {number + 1}: {', '.join(f'{key} {values[-1]:.1f} s' for key, values in found.items())}", flush=True
+        )
+    medians = {key: statistics.median(values) for key, values in found.items()}
+    for key, value in medians.items():
+        print(f"{key:<20}{value:8.1f} s  {value / medians['commands']:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The expressions of a study: its models take the places of their names, and paths become whole where the study may read them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from sublex.contracts.base import Folder, Resource
+from sublex.errors import InputError
+from sublex.language.expression import Call, Expression
+from sublex.language.names import check_name, declared_by, found, is_component, rewritten
+from sublex.language.parser import DEEPEST, parse, parse_call
+from sublex.language.plugins import Registry
+from sublex.studies.places import Places
+from sublex.studies.study_file import Study
+
+
+def check_models(study: Study, registry: Registry) -> None:
+    """Raise InputError for the name of a model that is a component, and for names that stand for themselves."""
+    for name, text in study.models.items():
+        where = study.where(("models", name))
+        try:
+            check_name(name, registry)
+            _written_out(parse(text), study.models, registry, (name,))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+
+
+def expression_of(text: str, study: Study, registry: Registry, places: Places, where: str) -> Expression:
+    """Return the expression of a system or a model, with the names of models written out and the paths of files whole."""
+    whole = _written_out(parse(text), study.models, registry, ())
+    return _with_whole_paths(whole, registry, places, where)
+
+
+def _written_out(
+    tree: Expression, models: Mapping[str, str], registry: Registry, within: tuple[str, ...]
+) -> Expression:
+    def meaning(call: Call) -> Expression | None:
+        name = None if is_component(call, registry) else found(call.name, models)
+        if name is None:
+            return None
+        if call.args or call.params:
+            raise InputError(
+                f"{name} is a name for {models[name][:200]}, and takes no parameters; write it without parentheses."
+            )
+        if name in within:
+            raise InputError(
+                f"the name {name} stands for itself: {' > '.join((*within, name))}; give it another meaning."
+            )
+        if len(within) == DEEPEST:
+            raise InputError(f"the name {within[0]} stands for too much; names may be {DEEPEST} deep.")
+        return _written_out(parse(models[name]), models, registry, (*within, name))
+
+    changed: Expression = rewritten(tree, registry, meaning)
+    return changed
+
+
+def _with_whole_paths(tree: Expression, registry: Registry, places: Places, where: str) -> Expression:
+    """Return an expression in which values that name files or folders are whole paths that the study may read."""
+
+    def changed(call: Call) -> Expression | None:
+        declared = declared_by(call, registry)
+        if not any(param.type in (Resource, Folder) for param in declared):
+            return None
+        types = {param.name: param.type for param in declared}
+        by_place = dict(enumerate(param.name for param in declared))
+        args = tuple(whole(types.get(by_place.get(place, "")), value) for place, value in enumerate(call.args))
+        return Call(call.name, args, {name: whole(types.get(name), value) for name, value in call.params.items()})
+
+    def whole(kind: Any, value: Any) -> Any:
+        if kind in (Resource, Folder) and isinstance(value, (str, Expression)):
+            return places.find(value if isinstance(value, str) else str(value), where)
+        if kind is Expression and isinstance(value, str):
+            value = parse(value)
+        return rewritten(value, registry, changed) if isinstance(value, Expression) else value
+
+    found: Expression = rewritten(tree, registry, changed)
+    return found
+
+
+def call_with_whole_paths(text: str, places: Places, where: str) -> str:
+    """Return the expression of an analyzer or a reader, in which values that name files are whole paths.
+
+    A value names a file if it has a slash, or if there is a file of this name.
+    """
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, str) and (os.sep in value or value.startswith("~") or os.path.lexists(value)):
+            return places.find(value, where)
+        return value
+
+    call = parse_call(text, unnamed=True)
+    return str(
+        Call(call.name, tuple(map(whole, call.args)), {name: whole(value) for name, value in call.params.items()})
+    )

@@ -1,0 +1,95 @@
+"""Write a comparison that was made as a study, so that it can be run again and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sublex.contracts.base import NO_FIELDS
+from sublex.errors import InputError
+from sublex.studies.new_study import place
+from sublex.studies.study_file import NAME, ComparePlan
+from sublex.studies.write_study import table, text, value
+from sublex.tools.messages import Message, Step
+
+
+class Compared(NamedTuple):
+    """A comparison: the index, the files of topics and judgements with their options, the systems, and the options of the test.
+
+    `profile` is that of all expressions. `options` are named as in the table [compare] of a study.
+    """
+
+    place: Path | None
+    topics: str
+    qrels: str
+    rankers: Sequence[str]
+    runs: Sequence[str] = ()
+    fields: str = "title"
+    contradictions: str = "error"
+    language: str = "plain"
+    collapse: str = ""
+    profile: str | None = None
+    options: Mapping[str, Any] = NO_FIELDS
+
+
+def check_savable(compared: Compared) -> None:
+    """Raise InputError for a comparison that no study can say."""
+    if compared.place is None or not compared.topics or not compared.qrels:
+        raise InputError(
+            "A study needs an index, and files of topics and judgements; compare INDEX TOPICS QRELS to save one."
+        )
+
+
+def study_of_comparison(file: str, compared: Compared) -> tuple[str, str]:
+    """Return the text of a study that makes a comparison again, and the sentence that says how to run it."""
+    check_savable(compared)
+    assert compared.place is not None
+    folder, name = Path(os.path.abspath(file)).parent, compared.place.name
+    name = name if NAME.fullmatch(name) else "index"
+    about = {
+        "fields": compared.fields,
+        "contradictions": compared.contradictions,
+        "language": compared.language,
+        "collapse": "",
+    }
+    given = {**about, "collapse": place(folder, compared.collapse) if compared.collapse else ""}
+    defaults = {"fields": "title", "contradictions": "error", "language": "plain", "collapse": ""}
+    topics = {"file": place(folder, compared.topics), "qrels": place(folder, compared.qrels)}
+    topics |= {key: each for key, each in given.items() if each != defaults[key]}
+    options = {
+        key: _listed(each)
+        for key, each in compared.options.items()
+        if _listed(each) != _listed(getattr(ComparePlan(), key))
+    }
+    content = "\n".join(
+        [
+            f"# A comparison as a study. Paths begin in the folder of this file.\ntitle = {text(Path(file).stem)}\n",
+            table("indexes", {name: place(folder, str(compared.place))}),
+            table("topics", topics),
+            "# The first system is the baseline.",
+            _systems(compared, folder),
+            *([table("compare", options)] if options else []),
+        ]
+    )
+    outside = [os.path.dirname(path) for path in (*topics.values(), *compared.runs) if os.path.isabs(path)]
+    outside += [str(place(folder, str(compared.place)))] if os.path.isabs(place(folder, str(compared.place))) else []
+    step = Step("study", file, allow=tuple(dict.fromkeys(outside)) or None)
+    return content, Message(f"{file} is written; to run it: ", step)
+
+
+def _systems(compared: Compared, folder: Path) -> str:
+    """Return the table of systems: expressions under their own names, and run files."""
+    rows = ["[systems]"]
+    for ranker in compared.rankers:
+        own = value(ranker)
+        if compared.profile:
+            own = f"{{expression = {own}, profile = {value(compared.profile)}}}"
+        rows.append(f"{text(ranker)} = {own}")
+    rows += [f"{text(path)} = {{run = {value(place(folder, path))}}}" for path in compared.runs]
+    return "\n".join([*rows, ""])
+
+
+def _listed(given: Any) -> Any:
+    return list(given) if isinstance(given, (tuple, list)) else given

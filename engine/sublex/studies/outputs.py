@@ -1,0 +1,53 @@
+"""Write what a study leaves: the measures by topic, the report, and at last the lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from sublex.errors import InputError, MissingExtra
+from sublex.forms.frames import arrow
+from sublex.forms.tables import as_csv
+from sublex.studies.page import study_page
+from sublex.studies.results import StudyResult
+from sublex.studies.store import Store
+from sublex.studies.study_lock import write_lock
+from sublex.tools.files import hash_of, replace_file, replacing
+from sublex.tools.outputs import write_output
+
+CSV, PARQUET, REPORT = "measures.csv", "measures.parquet", "report.html"
+
+
+def write_outputs(store: Store, result: StudyResult) -> None:
+    """Write the measures by topic as CSV, and as Parquet where pyarrow is installed, the report, and the lock."""
+    columns = result.columns()
+    rows = list(zip(*columns.values(), strict=True))
+    text = as_csv(list(columns), rows)
+    _write(store, CSV, lambda: replace_file(store.folder / CSV, text.encode()))
+    try:
+        pyarrow = arrow()
+    except MissingExtra:
+        pyarrow = None
+    if pyarrow is not None:
+        table = pyarrow.table(columns)
+
+        def write_parquet() -> None:
+            with replacing(store.folder / PARQUET) as file:
+                pyarrow.parquet.write_table(table, file)
+
+        _write(store, PARQUET, write_parquet)
+    write_output(store.folder / REPORT, study_page(result))
+    write_lock(store, result)
+
+
+def _write(store: Store, name: str, write: Callable[[], None]) -> None:
+    """Write a file that holds no seal, if a study wrote the one that is there."""
+    path, record = store.folder / name, store.record("output", name)
+    if os.path.lexists(path):
+        own = record is not None and not os.path.islink(path) and hash_of(path) in record.data.get("hashes", [])
+        if not own and not (record is not None and record.data.get("writing")):
+            raise InputError(f"{path} is not as a study wrote it; move it away, and run the study again.")
+    # If the process is killed between the two records, the file is one that a study wrote.
+    store.keep("output", name, {}, [], {"writing": True}, 0.0)
+    write()
+    store.keep("output", name, {}, [], {"hashes": [hash_of(path)]}, 0.0)

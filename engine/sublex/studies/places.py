@@ -1,0 +1,75 @@
+"""The paths that a study may read: below its own folder, below a folder of collections, and below folders that the user allows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sublex.errors import InputError
+from sublex.readers.irds import PREFIX
+from sublex.readers.source import files_below
+from sublex.tools.messages import one_line
+
+
+class Places:
+    """Finds the files of a study. A path that is not whole begins in the study's folder, or else in that of collections."""
+
+    def __init__(
+        self,
+        folder: Path,
+        collections: str | os.PathLike[str] | None = None,
+        allowed: Sequence[str] = (),
+        download: bool = False,
+    ):
+        if collections is not None and not os.path.isdir(collections):
+            raise InputError(f"There is no folder {os.fspath(collections)} of collections; name another.")
+        self.bases = [folder, *([Path(os.path.abspath(collections))] if collections is not None else [])]
+        self.roots = [os.path.realpath(each) for each in (*map(str, self.bases), *allowed)]
+        self.download = download
+
+    def find(self, text: str, where: str) -> str:
+        """Return a file, a folder or a data set of ir_datasets that a study names. `where` begins a message about it."""
+        if text.startswith(PREFIX):
+            if not self.download:
+                raise InputError(
+                    f"{where}: {text} is a data set of ir_datasets, which may be downloaded; allow this by --download "
+                    "(in Python download=True)."
+                )
+            return text
+        if text == "-" or "\0" in text or not text:
+            raise InputError(f"{where}: {text!r} is no file; give the path of one.")
+        candidates = [os.path.join(base, text) for base in self.bases]
+        for path in candidates:
+            self._expect_allowed(path, text, where)
+        found = next(filter(os.path.exists, candidates), None)
+        if found is None:
+            listed = " or ".join(dict.fromkeys(str(base) for base in self.bases))
+            more = "" if len(self.bases) > 1 else ", or name a folder by --collections"
+            raise InputError(f"{where}: there is no {text} in {listed}; correct the path{more}.")
+        return os.path.normpath(found)
+
+    def _expect_allowed(self, path: str, text: str, where: str) -> None:
+        """Raise InputError for a path that leads out of the folders that may be read, also by a link."""
+        if not self.allows(path):
+            raise InputError(
+                f"{where}: {one_line(text)} lies outside of the study's folder; if the study may read it, add --allow "
+                f"{one_line(os.path.dirname(os.path.abspath(path)))} (in Python allow=[…])."
+            )
+
+    def allows(self, path: str) -> bool:
+        """Return whether a path lies within the folders that may be read, wherever its links lead."""
+        real = os.path.realpath(path)
+        return any(real == root or real.startswith(os.path.join(root, "")) for root in self.roots)
+
+    def files(self, text: str, where: str) -> list[str]:
+        """Return the files of a source: the file itself, or all files below a folder, of which none may lead out."""
+        path = self.find(text, where)
+        if path.startswith(PREFIX) or not os.path.isdir(path):
+            return [path]
+        return list(self._below(path, where))
+
+    def _below(self, folder: str, where: str) -> Iterator[str]:
+        for path in files_below(folder):
+            self._expect_allowed(path, path, where)
+            yield path

@@ -1,0 +1,188 @@
+"""What a study would do: its steps, which of them are done already, about how long the others take, and what it reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sublex.errors import InputError, SublexError
+from sublex.language.plugins import Registry
+from sublex.pipeline.index import Index
+from sublex.readers.irds import PREFIX
+from sublex.studies.expressions import check_models
+from sublex.studies.places import Places
+from sublex.studies.steps import (
+    Asked,
+    Work,
+    build_seconds,
+    fit_identity,
+    index_identity,
+    kept_index,
+    models_of,
+    read_asked,
+    run_identity,
+    settings,
+    source_of,
+)
+from sublex.studies.store import Store, changes
+from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
+from sublex.tools.arguments import threads
+
+# About how long steps take where nothing of the kind has been done before: the seconds of a topic, of a topic and a document, and
+# the share of an index in the bytes of its documents.
+TOPIC_SECONDS, DOCUMENT_SECONDS, INDEX_SHARE = 2e-3, 2e-8, 1.0
+KEPT = "kept"
+
+
+class Planned(NamedTuple):
+    """A step of a study: what is done or why it has to be, about how many seconds it takes, and about how many bytes it writes.
+
+    Seconds and bytes are None where they are not known before another step is done.
+    """
+
+    step: str
+    state: str
+    seconds: float | None = None
+    nbytes: int | None = None
+
+
+class Read(NamedTuple):
+    """A thing that a study reads: what it is for, its path, and its bytes; None for a data set, which may be downloaded."""
+
+    what: str
+    path: str
+    nbytes: int | None
+
+
+class StudyPlan(NamedTuple):
+    """What a study reads, and its steps."""
+
+    reads: tuple[Read, ...]
+    steps: tuple[Planned, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """About how many seconds the steps take whose time is known."""
+        return sum(step.seconds or 0.0 for step in self.steps)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the steps write whose size is known."""
+        return sum(step.nbytes or 0 for step in self.steps)
+
+
+def plan_study(study: Study, store: Store, places: Places, registry: Registry, workers: int | None = None) -> StudyPlan:
+    """Return what a study would do. Nothing is written, and no data set is downloaded."""
+    check_models(study, registry)
+    store.check()
+    work = Work(study, store, places, registry, workers=workers)
+    reads, problems = _reads(work)
+    steps = [] if problems else list(_steps(work))
+    return StudyPlan(tuple(reads), tuple(steps), tuple(problems))
+
+
+def _reads(work: Work) -> tuple[list[Read], list[str]]:
+    """Return what a study reads, and a sentence for each thing that it cannot or may not read."""
+    study, reads, problems = work.study, [], list[str]()
+    wanted: list[tuple[str, str, tuple[str, ...]]] = [
+        (f"collection {c.name}", text, ("collections", c.name))
+        for c in study.collections.values()
+        for text in c.documents
+    ]
+    wanted += [(f"index {i.name}", i.path, ("indexes", i.name)) for i in study.indexes.values() if i.path]
+    for topics in study.topics.values():
+        where = ("topics", topics.name) if len(study.topics) > 1 else ("topics",)
+        given = (("topics", topics.file), ("judgements", topics.qrels), ("groups", topics.collapse))
+        wanted += [(f"{what} {topics.name}", text, where) for what, text in given if text]
+    for system in study.systems.values():
+        wanted += [(f"run {system.name}", text, ("systems", system.name)) for text in system.runs.values()]
+    for what, text, path in wanted:
+        try:
+            if text.startswith(PREFIX):
+                reads.append(Read(what, text, None))
+                if what.startswith("collection") or not work.places.download:
+                    work.places.find(text, study.where(path))
+                continue
+            files = work.places.files(text, study.where(path))
+            reads.append(Read(what, work.places.find(text, study.where(path)), sum(map(os.path.getsize, files))))
+        except InputError as error:
+            problems.append(str(error))
+    return reads, problems
+
+
+def _steps(work: Work) -> Iterator[Planned]:
+    """Yield the steps of a study, as far as they can be foreseen."""
+    study = work.study
+    asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
+    for name in dict.fromkeys(plan.index for plan in study.topics.values()):
+        plan = study.indexes[name]
+        index = kept_index(work, plan)
+        yield _index_step(work, plan, index)
+        of_index = [topics for topics in study.topics.values() if topics.index == name]
+        if index is not None:
+            yield from _fits(work, plan, index, of_index)
+        for topics in of_index:
+            for system in study.systems_on(topics.name):
+                if system.expression:
+                    yield _run_step(work, index, topics, asked[topics.name], system)
+
+
+def _index_step(work: Work, plan: IndexPlan, index: Index | None) -> Planned:
+    step = f"index {plan.name}"
+    if index is not None:
+        return Planned(step, KEPT if not plan.path else "read")
+    before = work.store.record("index", plan.name)
+    why = changes(before, index_identity(work, plan))
+    size = sum(
+        os.path.getsize(path) for _, path in source_of(work, plan.collection).files if not path.startswith(PREFIX)
+    )
+    if before is not None:
+        return Planned(step, why, before.seconds, int(before.data.get("bytes", 0)) or None)
+    return Planned(step, why, build_seconds(size, threads(work.workers)) or None, int(INDEX_SHARE * size) or None)
+
+
+def _fits(work: Work, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> Iterator[Planned]:
+    models: dict[str, None] = {}
+    for topics in asked:
+        for system in work.study.systems_on(topics.name):
+            if system.expression:
+                try:
+                    models |= dict.fromkeys(models_of(work, index, system))
+                except SublexError:
+                    continue
+    for model in models:
+        name, identity = f"{plan.name}/{model}", fit_identity(work, index, model)
+        if (plan.path and index.is_fitted(model)) or (
+            work.store.done("fit", name, identity) and index.is_fitted(model)
+        ):
+            yield Planned(f"fit {name}", KEPT)
+            continue
+        cost, before = index.cost_of(model), work.store.record("fit", name)
+        seconds = before.seconds if before else cost.seconds / threads(work.workers) if cost else None
+        yield Planned(f"fit {name}", changes(before, identity), seconds, int(cost.nbytes) if cost else None)
+
+
+def _run_step(work: Work, index: Index | None, topics: TopicPlan, asked: Asked, system: SystemPlan) -> Planned:
+    name, step = f"{topics.name}/{system.name}", f"{'tune' if system.is_tuned else 'run'} {topics.name}/{system.name}"
+    before = work.store.record("run", name)
+    nbytes = (
+        sum((work.store.folder / file).stat().st_size for file in before.files if (work.store.folder / file).is_file())
+        if before
+        else 0
+    )
+    if index is None:
+        return Planned(step, "index changed" if before else "new", before.seconds if before else None, nbytes or None)
+    seconds = before.seconds if before else None
+    try:
+        if any(not index.is_fitted(model) for model in models_of(work, index, system)):
+            return Planned(step, "after its models", seconds, nbytes or None)
+        identity = run_identity(work, index, topics, asked, system)
+        number = len(settings(work, index, system)) if system.is_tuned else 1
+    except SublexError as error:
+        return Planned(step, f"fails: {str(error).partition(';')[0].rstrip('.')}", seconds)
+    if work.store.done("run", name, identity):
+        return Planned(step, KEPT)
+    about = number * len(asked.topics) * (TOPIC_SECONDS + DOCUMENT_SECONDS * len(index)) / threads(work.workers)
+    return Planned(step, changes(before, identity), about if seconds is None else seconds, nbytes or None)

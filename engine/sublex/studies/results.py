@@ -1,0 +1,345 @@
+"""The results of a study: the figures of each system on each set of topics, the comparison of the systems, tables and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.forms.frames import data_frame
+from sublex.forms.parts import InParts, Part
+from sublex.forms.tables import Table
+from sublex.statistics.corrections import CORRECTIONS
+from sublex.statistics.sentences import p_cell
+from sublex.statistics.significance import t
+from sublex.studies.study_file import ClaimPlan, Study, TablePlan
+from sublex.tools.hints import resolve_hints
+from sublex.tools.messages import counted, near_names
+
+if TYPE_CHECKING:
+    from sublex.evaluation.comparison import Comparison
+
+# Verdicts on a published figure, by whether ours is within the tolerance, above or below it.
+AS_PUBLISHED, ABOVE, BELOW, MISSING = "as published", "higher", "lower", "not measured"
+# Verdicts on a published order of systems.
+SAME_ORDER, DISAGREES, UNTESTED = "same order", "disagrees", "not testable"
+
+
+class SystemResult(NamedTuple):
+    """A system on a set of topics: its expression, the mean of each measure, and the values by topic; or why it failed."""
+
+    name: str
+    expression: str
+    means: Mapping[str, float]
+    values: np.ndarray
+    tuning: Sequence[Part] = ()
+    failure: str = ""
+
+
+class TopicsResult(NamedTuple):
+    """The systems on a set of topics: figures, the tables and sentences of their comparison, and a plot of the main measure."""
+
+    name: str
+    index_name: str
+    documents: int
+    qids: tuple[str, ...]
+    measures: tuple[str, ...]
+    counts: tuple[bool, ...]
+    systems: tuple[SystemResult, ...]
+    parts: tuple[Part, ...] = ()
+    plot: str = ""
+    notes: tuple[str, ...] = ()
+
+    def system(self, name: str) -> SystemResult | None:
+        """Return a system that did not fail; None for another name."""
+        return next((each for each in self.systems if each.name == name and not each.failure), None)
+
+    @property
+    def failures(self) -> list[str]:
+        """A sentence for each system that failed."""
+        return [f"{each.name} failed: {each.failure}" for each in self.systems if each.failure]
+
+
+class Figure(NamedTuple):
+    """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed."""
+
+    table: str
+    system: str
+    column: str
+    value: float | None
+    other: float
+    tolerance: float
+
+    @property
+    def is_within(self) -> bool:
+        """Whether our figure is within the tolerance of the other one."""
+        # Figures have few decimals, and their difference has an error in the last binary place.
+        return self.value is not None and abs(self.value - self.other) <= self.tolerance + 1e-12
+
+    @property
+    def verdict(self) -> str:
+        """What our figure is beside a published one."""
+        if self.value is None:
+            return MISSING
+        return AS_PUBLISHED if self.is_within else ABOVE if self.value > self.other else BELOW
+
+
+class Order(NamedTuple):
+    """Two systems on a set of topics, of which the first should be above: the difference of their means, and its corrected p."""
+
+    topics: str
+    higher: str
+    lower: str
+    difference: float
+    corrected: float
+
+
+class Claim(NamedTuple):
+    """A published order, and our differences. `level` is the significance level; `missing` are systems that were not measured."""
+
+    plan: ClaimPlan
+    orders: tuple[Order, ...]
+    level: float
+    missing: tuple[str, ...]
+
+    @property
+    def inversions(self) -> list[Order]:
+        """The pairs in which the lower system is significantly above the other one."""
+        return [each for each in self.orders if each.difference < 0 and each.corrected <= self.level]
+
+    @property
+    def verdict(self) -> str:
+        """What our runs say of the order: there is no significant inversion, or there is one."""
+        if self.missing or not self.orders:
+            return MISSING
+        return DISAGREES if self.inversions else SAME_ORDER
+
+
+@dataclass(eq=False)
+class StudyResult(InParts):
+    """What a study found. `print` shows its tables, `to_pandas` has the means, and `by_topic` the measures of each topic.
+
+    `folder` holds the runs, the measures, the report and `study.lock`. `done` and `kept` name the steps that were done now, and those
+    whose results were there already.
+    """
+
+    study: Study
+    folder: Path
+    sets: tuple[TopicsResult, ...]
+    done: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    seconds: float = 0.0
+    lock: Mapping[str, Any] = field(default_factory=dict)
+    compared: Callable[[str], Comparison] | None = None
+
+    def __getitem__(self, topics: str) -> TopicsResult:
+        """Return the results on a set of topics."""
+        found = next((each for each in self.sets if each.name == topics), None)
+        if found is None:
+            raise InputError(f"No topics {topics}; there are: {near_names(topics, [each.name for each in self.sets])}.")
+        return found
+
+    def comparison(self, topics: str | None = None) -> Comparison:
+        """Return the comparison of the systems on a set of topics; the only one, if there is one."""
+        if topics is None and len(self.sets) != 1:
+            raise InputError(f"Name the topics: {', '.join(each.name for each in self.sets)}.")
+        assert self.compared is not None
+        return self.compared(self[topics if topics is not None else self.sets[0].name].name)
+
+    @property
+    def failures(self) -> list[str]:
+        """A sentence for each system that failed, with its topics."""
+        return [f"{each.name}: {failure}" for each in self.sets for failure in each.failures]
+
+    def value(self, topics: str, system: str, measure: str) -> float | None:
+        """Return the mean of a measure; None for a system that failed or does not run on these topics."""
+        found = self[topics].system(system)
+        return None if found is None else found.means[measure]
+
+    # Figures beside others.
+
+    def _figures(self, wanted: str) -> list[Figure]:
+        found = []
+        for table in self.study.tables:
+            places = {column: (topics, measure) for column, topics, measure in table.columns()}
+            figures: Mapping[tuple[str, str], float] = getattr(table, wanted)
+            tolerance = self.study.tolerance if table.tolerance is None else table.tolerance
+            for (system, column), other in figures.items():
+                topics, measure = places[column]
+                found.append(Figure(table.name, system, column, self.value(topics, system, measure), other, tolerance))
+        return found
+
+    @cached_property
+    def published(self) -> list[Figure]:
+        """Our figures beside those that are published."""
+        return self._figures("published")
+
+    @cached_property
+    def expected(self) -> list[Figure]:
+        """Our figures beside those that the study expects."""
+        return self._figures("expected")
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """The published orders of systems, each with our differences.
+
+        Every pair is tested by a paired t test; p is corrected by Holm for all pairs and topics of a claim.
+        """
+        return [self._claim(plan) for plan in self.study.claims]
+
+    def _claim(self, plan: ClaimPlan) -> Claim:
+        missing = [
+            f"{topics}: {name}"
+            for topics in plan.topics
+            for name in (*plan.higher, *plan.lower)
+            if not self[topics].system(name)
+        ]
+        found, p = [], []
+        for topics in plan.topics if not missing else ():
+            place = self[topics].measures.index(plan.measure)
+            scores = {each.name: each.values[:, place] for each in self[topics].systems if not each.failure}
+            for higher, lower in product(plan.higher, plan.lower):
+                a, b = scores[higher], scores[lower]
+                found.append(Order(topics, higher, lower, float(a.mean() - b.mean()), 1.0))
+                p.append(float(t(a, b)))
+        corrected: Iterable[float] = CORRECTIONS["holm"](np.array(p)) if p else []
+        orders = tuple(each._replace(corrected=float(value)) for each, value in zip(found, corrected, strict=True))
+        return Claim(plan, orders, self.study.compare.alpha, tuple(missing))
+
+    def claims_table(self) -> Table | None:
+        """Return the published orders and the results that cannot be tested as a table of verdicts; None without any."""
+        rows = []
+        for each in self.claims:
+            kept = sum(order.difference > 0 for order in each.orders)
+            counts = f"{kept} of {len(each.orders)}", str(len(each.inversions))
+            rows.append([each.plan.title, each.plan.source, each.plan.measure, *counts, each.verdict])
+        rows += [[each.title, each.source, "-", "-", "-", f"{UNTESTED}: {each.why}"] for each in self.study.untested]
+        head = ["published", "source", "measure", "pairs in order", "significant inversions", "verdict"]
+        return Table(head, rows, 2) if rows else None
+
+    def claim_parts(self) -> list[Part]:
+        """Return the verdicts on published orders, the inversions, and what differs from the published experiment, as parts."""
+        inverted = tuple(
+            f"{each.plan.title}: on {order.topics}, {order.lower} is above {order.higher} by {-order.difference:.4f} "
+            f"(corrected p {p_cell(order.corrected)})."
+            for each in self.claims
+            for order in each.inversions
+        )
+        missing = tuple(
+            f"{each.plan.title}: no figure of {', '.join(each.missing)}." for each in self.claims if each.missing
+        )
+        return [part for part in (self.claims_table(), inverted, missing, self.study.differs) if part]
+
+    def table(self, plan: TablePlan) -> Table:
+        """Return a table of the study: systems by columns, the best of each column in bold."""
+        columns = plan.columns()
+        values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
+        bold = set()
+        for place in range(len(columns)):
+            known = [row[place] for row in values if row[place] is not None]
+            bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == max(known)}  # type: ignore[type-var]
+        rows = [
+            [system, *("failed" if value is None else f"{value:.4f}" for value in row)]
+            for system, row in zip(plan.systems, values, strict=True)
+        ]
+        return Table(["system", *(column for column, _, _ in columns)], rows, 1, bold)
+
+    def beside(self, plan: TablePlan) -> Table | None:
+        """Return a table of published and expected figures beside ours; None if there are none."""
+        kinds = (("published", self.published), ("expected", self.expected))
+        rows = []
+        for kind, figures in kinds:
+            for each in figures:
+                if each.table == plan.name:
+                    verdict = each.verdict if kind == "published" else "as expected" if each.is_within else "moved"
+                    ours, difference = "-", "-"
+                    if each.value is not None:
+                        ours, difference = f"{each.value:.4f}", f"{each.value - each.other:+.4f}"
+                    rows.append(
+                        [
+                            each.system,
+                            each.column,
+                            kind,
+                            f"{each.other:.4f}",
+                            ours,
+                            difference,
+                            f"{each.tolerance:g}",
+                            verdict,
+                        ]
+                    )
+        head = ["system", "column", "", "figure", "ours", "difference", "tolerance", "verdict"]
+        return Table(head, rows, 3) if rows else None
+
+    def table_parts(self, plan: TablePlan) -> list[Part]:
+        """Return a table of the study as parts: its title, the table, and the figures beside others."""
+        source = f" ({plan.source})" if plan.source else ""
+        return [f"{plan.title}{source}", self.table(plan), *filter(None, [self.beside(plan)])]
+
+    def overview(self) -> Table:
+        """Return a table of all systems: a row for each set of topics and system, a column for each measure."""
+        measures = self.sets[0].measures
+        rows = []
+        for each in self.sets:
+            for system in each.systems:
+                cells = ["failed"] * len(measures)
+                if not system.failure:
+                    shown = zip(measures, each.counts, strict=True)
+                    cells = [
+                        f"{system.means[name]:.0f}" if count else f"{system.means[name]:.4f}" for name, count in shown
+                    ]
+                rows.append([each.name, system.name, *cells])
+        return Table(["topics", "system", *measures], rows, 2)
+
+    def parts(self) -> list[Part]:
+        """Return for each set of topics the comparison of its systems, then the tables of the study, and what failed."""
+        found: list[Part] = []
+        for each in self.sets:
+            found += [
+                f"{each.name}: {counted(len(each.qids), 'topic')}, {counted(each.documents, 'document')}",
+                *each.parts,
+            ]
+        for plan in self.study.tables:
+            found += self.table_parts(plan)
+        found += self.claim_parts()
+        return [*found, tuple(self.failures)]
+
+    # Frames.
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame of means: a row for each set of topics and system, a column for each measure. pandas must be installed."""
+        rows = [(each.name, system.name, system) for each in self.sets for system in each.systems]
+        measures = self.sets[0].measures
+        columns: dict[str, Any] = {"topics": [row[0] for row in rows], "system": [row[1] for row in rows]}
+        for name in measures:
+            columns[name] = [np.nan if row[2].failure else row[2].means[name] for row in rows]
+        return data_frame(columns).set_index(["topics", "system"])
+
+    def by_topic(self) -> Any:
+        """Return a DataFrame with a row for each set of topics, system and topic, a column for each measure. pandas must be installed."""
+        return data_frame(self.columns())
+
+    def columns(self) -> dict[str, Any]:
+        """Return the measures by topic as columns."""
+        rows = [
+            (each.name, system.name, qid, *values)
+            for each in self.sets
+            for system in each.systems
+            if not system.failure
+            for qid, values in zip(each.qids, system.values.tolist(), strict=True)
+        ]
+        names = ("topics", "system", "qid", *self.sets[0].measures)
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+    def __repr__(self) -> str:
+        systems = len({system.name for each in self.sets for system in each.systems})
+        sets = f"{len(self.sets)} sets of topics" if len(self.sets) != 1 else f"the topics {self.sets[0].name}"
+        return f"<{self.study.title}: {counted(systems, 'system')} on {sets}, in {self.folder}>"
+
+
+resolve_hints(__name__)

@@ -1,0 +1,256 @@
+"""Run a study: build what is missing, run and compare the systems of each set of topics, and write the folder of the study."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sublex.errors import SublexError
+from sublex.evaluation.collapsing import collapsed
+from sublex.evaluation.comparison import Comparison, Plan, compare
+from sublex.evaluation.measures import parse_measures
+from sublex.evaluation.run_evaluation import Evaluation, evaluate
+from sublex.forms.parts import Part
+from sublex.forms.tables import Table
+from sublex.language.plugins import Registry
+from sublex.pipeline.index import Index
+from sublex.report import svg
+from sublex.report.page import render_page
+from sublex.studies.expressions import check_models
+from sublex.studies.identity import hash_of_value, qrels_hash
+from sublex.studies.outputs import write_outputs
+from sublex.studies.places import Places
+from sublex.studies.results import StudyResult, SystemResult, TopicsResult
+from sublex.studies.steps import (
+    Asked,
+    Made,
+    Work,
+    build,
+    fit,
+    models_of,
+    part_as_json,
+    read_asked,
+    run,
+    versions_of_measures,
+)
+from sublex.studies.store import REPORTS, Store, file_name
+from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
+from sublex.studies.study_lock import first_lock, lock_of, read_lock
+from sublex.tools.messages import clean_lines
+from sublex.tools.outputs import expect_replaceable, write_output
+
+# Records of this shape; a change makes all of them anew.
+FORMAT = 1
+
+
+def run_study(
+    study: Study, store: Store, places: Places, registry: Registry, watch: Any = None, workers: int | None = None
+) -> StudyResult:
+    """Run what is not there yet, write the folder of the study, and return the results.
+
+    A system that fails is left out, and its failure is among the results. Raise InputError for a study that cannot run at all.
+    """
+    begin = time.perf_counter()
+    check_models(study, registry)
+    store.check()
+    read_lock(store)
+    work = Work(study, store, places, registry, workers=workers)
+    if watch is not None:
+        work.watch = watch
+    with store.opened(first_lock(study)):
+        _expect_own_reports(store, study)
+        asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
+        indexes = {name: build(work, study.indexes[name]) for name in _used(study)}
+        work.keep_hashes()
+        for name, index in indexes.items():
+            _fit(work, study.indexes[name], index)
+        sets = tuple(_topics(work, indexes[plan.index], plan, asked[plan.name]) for plan in study.topics.values())
+        result = StudyResult(study, store.folder, sets, tuple(work.done), tuple(work.kept))
+        result.compared = partial(_comparison_again, work, indexes, asked)
+        result.seconds = time.perf_counter() - begin
+        work.keep_hashes()
+        result.lock = lock_of(work, result, indexes, asked)
+        write_outputs(store, result)
+    return result
+
+
+def _used(study: Study) -> list[str]:
+    """Return the names of the indexes that topics are run on."""
+    return list(dict.fromkeys(plan.index for plan in study.topics.values()))
+
+
+def _expect_own_reports(store: Store, study: Study) -> None:
+    """Raise InputError now if a report is there that was changed by hand, before any work is done."""
+    for file in ("report.html", *(_report(plan) for plan in study.topics.values())):
+        expect_replaceable(store.folder / file)
+
+
+def _report(plan: TopicPlan) -> str:
+    return f"{REPORTS}/{file_name(plan.name)}.html"
+
+
+def _fit(work: Work, plan: IndexPlan, index: Index) -> None:
+    """Fit the models that the systems on an index need. A model that fails is noted, and its systems fail later."""
+    wanted: dict[str, None] = {}
+    for topics in work.study.topics.values():
+        for system in work.study.systems_on(topics.name) if topics.index == plan.name else ():
+            if system.expression:
+                try:
+                    wanted |= dict.fromkeys(models_of(work, index, system))
+                except SublexError:
+                    continue  # The run of the system says what is wrong.
+    for model in wanted:
+        try:
+            fit(work, plan, index, model)
+        except SublexError as error:
+            work.failed_models[plan.name, model] = str(error)
+
+
+def _made(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: SystemPlan) -> Made | str:
+    """Return a system with its run, or why it failed, in one sentence."""
+    where = f"{work.study.where(('systems', system.name))}: "
+    try:
+        if system.expression:
+            for model in models_of(work, index, system):
+                if failure := work.failed_models.get((topics.index, model)):
+                    return where + failure
+        return run(work, index, topics, asked, system)
+    except SublexError as error:
+        text = clean_lines(str(error))
+        return text if text.startswith(where) else where + text
+
+
+def _topics(work: Work, index: Index, plan: TopicPlan, asked: Asked) -> TopicsResult:
+    """Run the systems on a set of topics, and compare them."""
+    made = {system.name: _made(work, index, plan, asked, system) for system in work.study.systems_on(plan.name)}
+    whole = {name: each for name, each in made.items() if isinstance(each, Made)}
+    failures = {name: each for name, each in made.items() if isinstance(each, str)}
+    measures = parse_measures(work.study.compare.measures)
+    if not whole:
+        none = np.empty((0, len(measures)))
+        systems = tuple(SystemResult(name, "", {}, none, (), failure) for name, failure in failures.items())
+        return TopicsResult(
+            plan.name, plan.index, len(index), (), tuple(map(str, measures)), (False,) * len(measures), systems
+        )
+    identity = _comparison_identity(work, index, plan, asked, whole)
+    record = work.known("comparison", plan.name, identity)
+    if record is None:
+        record = _compare(work, index, plan, asked, whole, identity)
+    data = record.data
+    values = {name: np.array(data["values"][name], np.float64).reshape(len(data["qids"]), -1) for name in whole}
+    systems = tuple(
+        SystemResult(
+            name, whole[name].expression, data["means"][name], values[name], tuple(map(part_of, whole[name].tuning))
+        ) if name in whole else SystemResult(name, "", {}, np.empty((0, len(measures))), (), failures[name])
+        for name in made
+    )  # fmt: skip
+    return TopicsResult(
+        plan.name, plan.index, len(index), tuple(data["qids"]), tuple(data["measures"]), tuple(data["counts"]), systems,
+        tuple(map(part_of, data["parts"])), str(data["plot"]), tuple(data["notes"]),
+    )  # fmt: skip
+
+
+def part_of(value: Any) -> Part:
+    """Return a part of a result from a value of JSON."""
+    if isinstance(value, Mapping):
+        return Table(
+            value["head"],
+            [tuple(row) for row in value["rows"]],
+            value["labels"],
+            {tuple(cell) for cell in value["bold"]},
+            value["raised"],
+        )
+    return value if isinstance(value, str) else tuple(value)
+
+
+def _comparison_identity(
+    work: Work, index: Index, plan: TopicPlan, asked: Asked, made: Mapping[str, Made]
+) -> dict[str, Any]:
+    compared = dict(work.study.compare.__dict__) | {"k": 0}
+    return {
+        "format": FORMAT,
+        "index": index.fingerprint,
+        # The first system is the baseline, so the order counts.
+        "runs": [[name, each.identity] for name, each in made.items()],
+        "topics": asked.topics_hash,
+        "judgements": asked.qrels_hash,
+        "groups": hash_of_value(asked.groups),
+        "options": {key: list(value) if isinstance(value, tuple) else value for key, value in compared.items()},
+        # Slices may read models of the index.
+        "models": index.generation if work.study.compare.by else 0,
+        "code": versions_of_measures(),
+    }
+
+
+def comparison_of(work: Work, index: Index, asked: Asked, plan: TopicPlan, made: Sequence[Made]) -> Comparison:
+    """Compare systems, with the measures of runs that were measured before."""
+    options = work.study.compare
+    systems, qrels, left_out = collapsed([each.system for each in made], asked.qrels, asked.groups)
+    runs = {each.system.name: each.identity for each in made}
+    notes = [*asked.notes, *left_out, *dict.fromkeys(note for each in made for note in each.notes)]
+    return compare(
+        systems, qrels, asked.topics, options.measures, index, Plan(options.test, options.correction, options.alpha, options.seed),
+        notes, options.by, options.groups, partial(_measured, work, plan, asked, runs),
+    )  # fmt: skip
+
+
+def _measured(
+    work: Work,
+    plan: TopicPlan,
+    asked: Asked,
+    runs: Mapping[str, str],
+    qrels: Any,
+    run: Any,
+    measures: Sequence[Any],
+    name: str,
+) -> Evaluation:
+    """Return the measures of a run, from its record if it was measured before."""
+    identity = {
+        "run": runs[name], "judgements": qrels_hash(qrels), "groups": hash_of_value(asked.groups),
+        "measures": list(map(str, measures)), "code": versions_of_measures(),
+    }  # fmt: skip
+    label = f"{plan.name}/{name}"
+    record = work.known("measures", label, identity)
+    if record is not None:
+        values = np.array(record.data["values"], np.float64).reshape(-1, len(measures))
+        return Evaluation(name, measures, record.data["qids"], values, record.data["missing"])
+    begin = time.perf_counter()
+    found = evaluate(qrels, run, measures, name)
+    data = {"qids": list(found.qids), "values": found.values.tolist(), "missing": list(found.missing)}
+    work.keep("measures", label, identity, [], data, time.perf_counter() - begin)
+    return found
+
+
+def _compare(
+    work: Work, index: Index, plan: TopicPlan, asked: Asked, made: Mapping[str, Made], identity: Mapping[str, Any]
+) -> Any:
+    """Compare systems, write the report of the comparison, and keep what the page and the tables of the study show."""
+    begin = time.perf_counter()
+    with work.watch.step(f"Measured and tested the systems on {plan.name}"):
+        done = comparison_of(work, index, asked, plan, list(made.values()))
+        write_output(work.store.folder / _report(plan), render_page(done, f"sublex study {work.study.file}".strip()))
+        plot = svg.intervals(done.names, done.mean(done.main).tolist(), done.intervals[done.main], done.main)
+    data = {
+        "qids": list(done.qids),
+        "measures": list(done.measures),
+        "counts": list(done.evaluations[0].counts),
+        "means": {each.name: each.mean for each in done.evaluations},
+        "values": {each.name: each.values.tolist() for each in done.evaluations},
+        "parts": [part_as_json(part) for part in done.parts() if part],
+        "plot": plot,
+        "notes": list(done.notes),
+    }
+    return work.keep("comparison", plan.name, identity, [_report(plan)], data, time.perf_counter() - begin)
+
+
+def _comparison_again(work: Work, indexes: Mapping[str, Index], asked: Mapping[str, Asked], name: str) -> Comparison:
+    """Return the comparison on a set of topics, of the runs in the folder of the study."""
+    plan = work.study.topics[name]
+    made = [_made(work, indexes[plan.index], plan, asked[name], system) for system in work.study.systems_on(name)]
+    return comparison_of(
+        work, indexes[plan.index], asked[name], plan, [each for each in made if isinstance(each, Made)]
+    )

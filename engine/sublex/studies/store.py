@@ -1,0 +1,180 @@
+"""The folder of a study: who may write to it, and the records of what was done.
+
+A record names a result, the identity of what made it, and the files that belong to it with their hashes. It is written in one step
+after its files, so that a result whose record fits is whole, and a killed study loses no result that was finished.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sublex.errors import InputError
+from sublex.studies.identity import hash_of_value
+from sublex.tools.files import hash_of, replace_file
+from sublex.tools.outputs import LINE, is_sealed, sealed
+from sublex.tools.plain_files import open_plain
+
+LOCK = "study.lock"
+# Folders within the folder of a study.
+STATE, RUNS, INDEXES, REPORTS, CHECK = "state", "runs", "indexes", "reports", "check"
+FOLDERS = (STATE, RUNS, INDEXES, REPORTS)
+# Bytes of a record, at most.
+MOST_BYTES = 1 << 28
+_UNSAFE = re.compile(r"[^A-Za-z0-9.,=()+-]+")
+# Characters of a name that the name of a file shows.
+SHOWN = 80
+
+
+class Record(NamedTuple):
+    """A result: what it is, the parts of its identity, its files with their hashes, its values, and the seconds it took."""
+
+    kind: str
+    name: str
+    identity: dict[str, Any]
+    files: dict[str, str]
+    data: dict[str, Any]
+    seconds: float
+
+
+def file_name(name: str) -> str:
+    """Return a name for a file or a folder, with a hash if it does not show the whole name."""
+    shown = _UNSAFE.sub("_", name).strip("._-")[:SHOWN].rstrip("._-")
+    return shown if shown == name else f"{shown or 'system'}-{hash_of_value(name)[:8]}"
+
+
+class Store:
+    """The folder of a study, which this process writes to alone while the block of `opened` runs."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def exists(self) -> bool:
+        """Return whether a study has been run here."""
+        return is_sealed(self.folder / LOCK)
+
+    def check(self) -> None:
+        """Raise InputError if the folder holds anything but what studies wrote, or a link in the place of one of its folders."""
+        place = self.folder
+        if not os.path.lexists(place):
+            return
+        if os.path.islink(place) or not os.path.isdir(place):
+            raise InputError(f"{place} is no folder of a study; choose another place by --out.")
+        entries = [name for name in os.listdir(place) if not name.startswith(f"{LOCK}.new-")]
+        if entries and not self.exists():
+            raise InputError(
+                f"{place} holds files, and nothing shows that a study wrote them as they are; choose another folder by --out."
+            )
+        for name in (
+            *FOLDERS,
+            CHECK,
+            *(f"{folder}/{each}" for folder in (RUNS, INDEXES, STATE) for each in self._names(folder)),
+        ):
+            if os.path.islink(place / name):
+                raise InputError(f"{place / name} is a symbolic link, and studies write through none; remove it.")
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            return os.listdir(self.folder / folder)
+        except OSError:
+            return []
+
+    @contextmanager
+    def opened(self, first: str) -> Iterator[None]:
+        """Make the folder if it is missing, and hold it while the block runs. `first` is the lock of a new study."""
+        self.check()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise InputError(f"Cannot write {self.folder}: {error.strerror}; choose another folder by --out.") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not self.exists():
+                self.write(LOCK, first)
+            for name in FOLDERS:
+                (self.folder / name).mkdir(exist_ok=True)
+            yield
+        except BlockingIOError:
+            raise InputError(f"Another process runs a study in {self.folder}; wait until it has finished.") from None
+        except OSError as error:
+            raise InputError(
+                f"Cannot write {error.filename or self.folder}: {error.strerror}; what was finished is kept."
+            ) from None
+        finally:
+            os.close(handle)
+
+    def write(self, name: str, text: str) -> None:
+        """Write a text with a seal."""
+        replace_file(self.folder / name, sealed(text, LINE))
+
+    # Records.
+
+    def _place(self, kind: str, name: str) -> Path:
+        return self.folder / STATE / f"{kind}-{file_name(name)}.json"
+
+    def record(self, kind: str, name: str) -> Record | None:
+        """Return the record of a result, whether it still fits or not; None if there is none that can be read."""
+        try:
+            with open_plain(self._place(kind, name)) as file:
+                found = json.loads(file.read(MOST_BYTES))
+            record = Record(**found)
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+        kinds: tuple[Any, ...] = (str, str, dict, dict, dict, (int, float))
+        is_sound = all(isinstance(value, kind) for value, kind in zip(record, kinds, strict=True))
+        return record if is_sound and (record.kind, record.name) == (kind, name) else None
+
+    def done(self, kind: str, name: str, identity: Mapping[str, Any]) -> Record | None:
+        """Return the record of a result with this identity, if its files are as they were written."""
+        found = self.record(kind, name)
+        if found is None or found.identity != as_json(identity):
+            return None
+        return found if all(self._hash(file) == known for file, known in found.files.items()) else None
+
+    def _hash(self, file: str) -> str:
+        path = self.folder / file
+        if os.path.isabs(file) or ".." in Path(file).parts or os.path.islink(path) or not os.path.isfile(path):
+            return "missing"
+        return hash_of(path)
+
+    def keep(
+        self,
+        kind: str,
+        name: str,
+        identity: Mapping[str, Any],
+        files: Sequence[str],
+        data: Mapping[str, Any],
+        seconds: float,
+    ) -> Record:
+        """Write the record of a result that is finished, and return it."""
+        hashes = {file: hash_of(self.folder / file) for file in files}
+        record = Record(kind, name, as_json(identity), hashes, as_json(data), round(seconds, 3))
+        text = json.dumps(record._asdict(), ensure_ascii=False)
+        replace_file(self._place(kind, name), text.encode(errors="surrogatepass"))
+        return record
+
+    def drop(self, kind: str, name: str) -> None:
+        """Remove the record of a result."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._place(kind, name))
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as it comes back from JSON."""
+    return json.loads(json.dumps(value))
+
+
+def changes(before: Record | None, identity: Mapping[str, Any]) -> str:
+    """Return in words why a result has to be made: it is new, or which parts of its identity changed."""
+    if before is None:
+        return "new"
+    new = as_json(identity)
+    changed = [key for key in {**before.identity, **new} if before.identity.get(key) != new.get(key)]
+    return f"{' and '.join(changed)} changed" if changed else "its files changed"

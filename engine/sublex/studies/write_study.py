@@ -1,0 +1,69 @@
+"""Write study files: TOML with a seal, so that a file that nobody changed may be replaced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sublex.errors import InputError
+from sublex.tools.files import replace_file
+from sublex.tools.outputs import LINE, expect_output, sealed
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+
+
+def key(name: str) -> str:
+    """Return a name as a key of TOML, in quotes where it needs them."""
+    return name if name and _PLAIN.issuperset(name) else text(name)
+
+
+def text(value: str) -> str:
+    """Return a text as TOML writes it."""
+    return (
+        '"' + "".join(_ESCAPES.get(char, char if char.isprintable() else f"\\U{ord(char):08x}") for char in value) + '"'
+    )
+
+
+def value(given: object) -> str:
+    """Return a text, a number, a truth value, or a list of these as TOML writes it."""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, (int, float)):
+        return repr(given)
+    if isinstance(given, (list, tuple)):
+        return f"[{', '.join(map(value, given))}]"
+    return text(str(given))
+
+
+def table(name: str, rows: Mapping[str, object]) -> str:
+    """Return a table of TOML."""
+    return "\n".join([f"[{name}]", *(f"{key(each)} = {value(given)}" for each, given in rows.items()), ""])
+
+
+def path_from(folder: Path, path: str) -> str:
+    """Return a path as a study in a folder names it: from the folder on if it lies below, and else whole."""
+    real, root = os.path.realpath(path), os.path.realpath(folder)
+    return os.path.relpath(real, root) if real == root or real.startswith(os.path.join(root, "")) else real
+
+
+def system_names(expressions: Sequence[str]) -> dict[str, str]:
+    """Return expressions by the names of systems: the expressions themselves, each once."""
+    return {expression: expression for expression in expressions}
+
+
+def write_study(file: str, content: str, overwrite: bool = False) -> None:
+    """Write a study file. Raise InputError for a file that is there and was written or changed by somebody."""
+    check_study_path(file, overwrite)
+    try:
+        replace_file(Path(file), sealed(content, LINE))
+    except OSError as error:
+        raise InputError(f"Cannot write {file}: {error.strerror}; choose another place.") from None
+
+
+def check_study_path(file: str, overwrite: bool = False) -> None:
+    """Raise InputError for a path at which no study may be written."""
+    if not file.endswith(".toml"):
+        raise InputError(f"{file} does not end in .toml; a study is a file in TOML.")
+    expect_output(file, overwrite)
