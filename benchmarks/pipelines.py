@@ -23,7 +23,7 @@ import numpy as np
 from effectiveness import Test, by_topic, load
 
 import sublex
-from sublex.language.pipelines import LDA, LSI, WORDS, meaning
+from sublex.language.pipelines import CHARS, LDA, LSI, WORDS, meaning
 from sublex.statistics.corrections import holm
 from sublex.statistics.significance import t
 
@@ -35,15 +35,14 @@ FEEDBACK = WORDS[1:-1]
 # The ranges of the weights, and the parts that have them.
 RANGES = {
     "better": f"({WORDS} + {{0.1,0.2,0.4}}*{LSI}) >> near({LSI}, own={{0.6,0.7,0.8}})",
-    "best": f"({WORDS} + {{0.1,0.2,0.4}}*{LSI} + {{0,0.1,0.2}}*{LDA} + {{0,0.1,0.2}}*DirichletLM) "
-    f">> near({LSI}, own={{0.6,0.7,0.8}})",
+    "best": f"({WORDS} + {{0.1,0.2}}*{LSI} + {{0.1,0.2}}*{LDA} + {{0,0.1,0.2,0.3}}*{CHARS}) >> near({LSI}, own={{0.6,0.7,0.8}})",
 }
 
 
-def best(words: str = "", lsi: str = "", lda: str = "", lm: str = "", near: str = "") -> str:
+def best(words: str = "", lsi: str = "", lda: str = "", chars: str = "", near: str = "") -> str:
     """Return `best` with other parts in the place of some of its own; "-" leaves a part out."""
     own = PARTS
-    parts = [given or mine for given, mine in ((words, own[0]), (lsi, own[1]), (lda, own[2]), (lm, own[3]))]
+    parts = [given or mine for given, mine in ((words, own[0]), (lsi, own[1]), (lda, own[2]), (chars, own[3]))]
     stage = near or own[4]
     blend = " + ".join(part for part in parts if part != "-")
     return blend if stage == "-" else f"({blend}) >> {stage}"
@@ -65,11 +64,12 @@ WITHOUT = {
     "feedback by `Bo1`": best("(Burst >> BM25 >> Bo1 >> BM25)"),
     "without `lsi`": best(lsi="-"),
     "without `lda`": best(lda="-"),
-    "without `DirichletLM`": best(lm="-"),
+    "without `chars`": best(chars="-"),
+    "with `DirichletLM`": best(chars=f"{PARTS[3]} + 0.1*DirichletLM"),
     "without `near`": best(near="-"),
-    "`near` with k=5": best(near=f"near({LSI}, k=5)"),
-    "`near` with add=true": best(near=f"near({LSI}, add=true)"),
-    "`lsi` with weighting=tfidf": best(lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near="near(lsi(e=200))"),
+    "`near` with k=5": best(near=PARTS[4][:-1] + ", k=5)"),
+    "`near` with add=true": best(near=PARTS[4][:-1] + ", add=true)"),
+    "`lsi` with weighting=tfidf": best(lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near=PARTS[4].replace(LSI, "lsi(e=200)")),
     "z-scores in place of minmax": "("
     + " + ".join(f"{w}*zscore({p})" for w, p in [("1", FEEDBACK), *(part.split("*", 1) for part in PARTS[1:4])])
     + f") >> {PARTS[4]}",
@@ -82,6 +82,7 @@ FURTHER = {
             "fisher(k=4, words=lsi(e=50, weighting=tfidf), idf=true)",
             "dcot(r=1000, p=0.7, log=true)",
             "(swg(topics=lda(k=1)) >> BM25)",
+            "laki(phrases=phrases(support=5))",
             "(BM25 >> Bo1 >> BM25)",
             "DPH",
         )

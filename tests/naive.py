@@ -1287,20 +1287,22 @@ def sharp(
     hits = list(hits)
     average = sum(sum(bag.values()) for bag in bags.values()) / len(bags)
 
+    def idf(term: str) -> float:
+        df = occurrences(bags, term)[0]
+        return math.log(1 + (len(bags) - df + 0.5) / (df + 0.5))
+
     def vector(bag: Mapping[str, int]) -> dict[str, float]:
         if vectors == "lm":
             return normed(bag)
-        scores = {}
-        for term, tf in bag.items():
-            df, size = occurrences(bags, term)[0], sum(bag.values())
-            idf = math.log(1 + (len(bags) - df + 0.5) / (df + 0.5))
-            scores[term] = idf * tf / (tf + 1.2 * (0.25 + 0.75 * size / average))
-        return normed(scores, 2)
+        size = sum(bag.values())
+        return normed({t: idf(t) * tf / (tf + 1.2 * (0.25 + 0.75 * size / average)) for t, tf in bag.items()}, 2)
 
     alike = not hits or hits[0].score <= 0
     counts = [1.0 if alike else max(hit.score / hits[0].score, 0.0) ** power for hit in hits]
     rows = [times(count, vector(bags[hit.docno])) for hit, count in zip(hits, counts, strict=True)]
-    mean = heaviest(normed(sum_of(*rows), 2), number)
+    weights = normed(sum_of(*rows), 2)
+    chosen = heaviest({term: weight * idf(term) for term, weight in weights.items()}, number)
+    mean = {term: weights[term] for term in chosen}
     if not mean:
         return dict(query)
     return sum_of(times(original, normed(query, 2)), times(1 - original, normed(mean, 2)))

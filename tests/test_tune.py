@@ -19,6 +19,8 @@ from shared import DEMO, QRELS, SUBLEX, TOPICS
 import sublex
 from sublex.evaluation.run_evaluation import evaluate
 from sublex.language.expression import Call, Range, fill, ranges
+from sublex.language.parser import parse
+from sublex.language.pipelines import PIPELINES, around
 from sublex.language.plugins import load
 from sublex.pipeline.compose import Composer
 from sublex.retrieval.searcher import Searcher
@@ -370,6 +372,41 @@ def test_of_equal_settings_the_nearest_to_the_defaults_is_chosen(small):
     same = sublex.tune(small, ASKED[:2], {"1": {"zz": 1}, "2": {"zz": 1}}, "BM25(k1={0..3}, b={0.1,0.7,0.8})", folds=2)
     assert same.best.setting.values == {"k1": 1.5, "b": 0.7} and same.at_end == ()
     assert {fold.setting.text for fold in same.folds} == {"BM25(k1=1.5, b=0.7)"}
+
+
+def test_a_built_in_name_is_tuned_around_its_learned_weights(tmp_path):
+    index = sublex.build(DEMO, tmp_path / "index", store="text,terms")
+    for model in index.models_in("better"):
+        index.fit(model)
+    topics = list(sublex.read_topics(TOPICS))[:8]
+    judged = sublex.read_qrels(QRELS)
+    qrels = {topic.qid: judged[topic.qid] for topic in topics}
+    found = sublex.tune(index, topics, qrels, "better")
+    lsi = "lsi(e=200, weighting=logtfidf)"
+    words = "(Burst >> BM25 >> Sharp >> BM25)"
+    assert found.expression == f"{words} + {{0,0.1,0.2}}*{lsi} >> near({lsi}, own={{0.7,0.8,0.9}})"
+    learned = {"weight of lsi": 0.1, "own": 0.8}
+    assert found.names == tuple(learned) and len(found.settings) == 9
+    assert found.default.setting.values == learned
+    own = sublex.measure(qrels, index.run(topics, PIPELINES["better"]), "AP")
+    assert found.default.score == pytest.approx(own.mean["AP"])
+    # Several settings find all relevant documents, and of these the nearest to the learned weights wins.
+    equal = sublex.tune(index, topics, qrels, "better", "R@1000")
+    assert (equal.means == 1).sum() > 1 and equal.best.setting.values == learned
+    # A name of the user is tuned by its own ranges.
+    index.name("better", "BM25(b={0,1})")
+    assert sublex.tune(index, topics, qrels, "better").names == ("b",)
+    with pytest.raises(sublex.InputError, match="good has no weights to tune; write a range in place of a number in Burst >>"):
+        sublex.tune(index, topics, qrels, "good")
+
+
+@pytest.mark.parametrize("name", ["better", "best"])
+def test_the_ranges_of_a_name_hold_what_it_stands_for(name):
+    text, learned = around(PIPELINES[name])
+    tree = parse(text)
+    assert all(number in each.values for number, each in zip(learned, ranges(tree), strict=True))
+    resolved = [str(load().resolve_all(one)) for one in (fill(tree, learned), parse(PIPELINES[name]))]
+    assert resolved[0] == resolved[1]
 
 
 def test_a_tuning_is_shown_as_tables(small):

@@ -51,7 +51,7 @@ class Divergence(Declared):
             weights /= self.weight(tf[[top]], tf[[top]], size, context.collection)
         else:
             weights *= self.beta / weights[top]
-        weights *= documents.coverage(context, query) ** self.trust
+        weights *= documents.trusted(context, query, self.trust)
         if not self.terms:
             weights[~in_query] = 0
         added = documents.best_terms(context, weights, max(self.terms, words))

@@ -44,6 +44,10 @@ class FeedbackDocuments(NamedTuple):
         rows = np.repeat(np.arange(len(vectors)), [len(v.terms) for v in vectors])
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
+    def trusted(self, context: Context, query: Query, trust: float) -> float:
+        """Return the coverage of the query to the power of `trust`, which is 1 for a trust of 0."""
+        return self.coverage(context, query) ** trust if trust else 1.0
+
     def coverage(self, context: Context, query: Query) -> float:
         """Return the mean, over the documents, of the share of the query's words that a document contains.
 
@@ -103,7 +107,7 @@ class FeedbackDocuments(NamedTuple):
         a term is its weight.
         """
         merits = weights if merits is None else merits
-        order = np.argsort(-merits, kind="stable")[:number]
+        order = _first_of(-merits, number)
         order = order[merits[order] > 0]
         return dict(zip(context.names(self.terms[order]), weights[order].tolist(), strict=True))
 
@@ -131,10 +135,25 @@ def expanded_query(query: Query, weights: Mapping[str, float], added: Mapping[st
     weights, and `origin` is appended to its origin, as in "query + RM3".
     """
     origins: dict[str, list[str]] = {}
-    for term, _, source in [*query.terms, *((term, 0.0, origin) for term in added)]:
+    for term, _, source in query.terms:
         sources = origins.setdefault(term, [])
         if source not in sources:
             sources.append(source)
-    total = {term: weights.get(term, 0.0) + added.get(term, 0.0) for term in origins}
-    terms = [QueryTerm(term, total[term], " + ".join(origins[term])) for term in total]
-    return Query(query.text, tuple(sorted(terms, key=lambda term: (-term.weight, term.term))))
+    for term in added:
+        sources = origins.get(term)
+        if sources is None:
+            origins[term] = [origin]
+        elif origin not in sources:
+            sources.append(origin)
+    # Heaviest first, of equals by term.
+    order = sorted([(-(weights.get(term, 0.0) + added.get(term, 0.0)), term) for term in origins])
+    return Query(query.text, tuple([QueryTerm(term, -weight, " + ".join(origins[term])) for weight, term in order]))
+
+
+def _first_of(values: np.ndarray, number: int) -> np.ndarray:
+    """Return the places of the `number` least values, ascending by value, and of equals by place."""
+    places = np.arange(len(values))
+    if number < len(values):
+        # Only the values that can be among the least are put in order. Not-a-numbers stand last.
+        places = np.flatnonzero(~(values > np.partition(values, number - 1)[number - 1]))
+    return places[np.argsort(values[places], kind="stable")][:number]

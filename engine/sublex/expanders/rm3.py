@@ -54,7 +54,7 @@ class RM3(Declared):
     def expand(self, query: Query, context: Context) -> Query:
         documents = FeedbackDocuments.read(context, context.docs[: self.docs])
         # The share of the model in the new query; the original query has the rest.
-        share = (1 - self.original) * documents.coverage(context, query) ** self.trust
+        share = (1 - self.original) * documents.trusted(context, query, self.trust)
         scores = context.scores[: self.docs].astype(np.float64)
         estimate = self._terrier if self.variant == "terrier" else self._anserini
         documents, weights = estimate(context, documents, scores)

@@ -21,9 +21,12 @@ class Sharp(Declared):
     J. Rocchio, Relevance feedback in information retrieval, 1971, with other vectors and weights of documents.
     The vector of a document has BM25's score of each of its terms, scaled to norm 1. A document counts by its score over
     the best score, to the power of `power`: with a high power, many documents can take part, and the first ones decide. A
-    score of 0 or less counts nothing; if the best score is 0 or less, all documents count alike. The `terms` heaviest terms
-    of the mean are scaled to norm 1, and so is the query. The new query is `original` times the query, plus 1 - `original`
-    times the mean.
+    score of 0 or less counts nothing; if the best score is 0 or less, all documents count alike. The `terms` terms of the
+    mean with the highest product of weight and idf are scaled to norm 1, and so is the query. The new query is `original`
+    times the query, plus 1 - `original` times the mean.
+
+    idf takes part in the choice so that rare terms come in place of common ones: these have long posting lists, and the
+    new query is answered the faster for it.
 
     With `vectors=lm` a document's vector has the shares of its terms among its tokens, a language model as RM3 uses it.
     """
@@ -36,9 +39,11 @@ class Sharp(Declared):
 
     def expand(self, query: Query, context: Context) -> Query:
         documents = FeedbackDocuments.read(context, context.docs[: self.docs])
-        values = self._bm25(documents, context) if self.vectors == "bm25" else _shares(documents)
+        idf = _idf(documents, context)
+        values = _bm25(documents, context, idf) if self.vectors == "bm25" else _shares(documents)
         counts = self._counts(context.scores[: self.docs].astype(np.float64))
-        mean = documents.best_terms(context, documents.sum_by_term(counts[documents.rows] * values), self.terms)
+        weights = documents.sum_by_term(counts[documents.rows] * values)
+        mean = documents.best_terms(context, weights, self.terms, weights * idf)
         if not mean:
             return query
         original = {term: self.original * weight for term, weight in normalise(query.weights(), 2).items()}
@@ -51,15 +56,21 @@ class Sharp(Declared):
             return np.ones(len(scores))
         return np.maximum(scores / scores[0], 0.0) ** self.power
 
-    def _bm25(self, documents: FeedbackDocuments, context: Context) -> np.ndarray:
-        """Return the entries of the documents' vectors: BM25's scores of terms, each document scaled to norm 1."""
-        df, collection = context.stats(documents.terms).df, context.collection
-        idf = np.log1p((collection.docs - df + 0.5) / (df + 0.5))
-        lengths = documents.lengths * (collection.docs / max(collection.tokens, 1))
-        scores = documents.tfs / (documents.tfs + K1 * (1 - B + B * lengths[documents.rows])) * idf[documents.columns]
-        norms = np.sqrt(documents.sum_by_document(scores**2))
-        scaled: np.ndarray = scores / norms[documents.rows]
-        return scaled
+
+def _idf(documents: FeedbackDocuments, context: Context) -> np.ndarray:
+    """Return the idf of each term of the documents, as BM25 has it."""
+    df = context.stats(documents.terms).df
+    idf: np.ndarray = np.log1p((context.collection.docs - df + 0.5) / (df + 0.5))
+    return idf
+
+
+def _bm25(documents: FeedbackDocuments, context: Context, idf: np.ndarray) -> np.ndarray:
+    """Return the entries of the documents' vectors: BM25's scores of terms, each document scaled to norm 1."""
+    lengths = documents.lengths * (context.collection.docs / max(context.collection.tokens, 1))
+    scores = documents.tfs / (documents.tfs + K1 * (1 - B + B * lengths[documents.rows])) * idf[documents.columns]
+    norms = np.sqrt(documents.sum_by_document(scores**2))
+    scaled: np.ndarray = scores / norms[documents.rows]
+    return scaled
 
 
 def _shares(documents: FeedbackDocuments) -> np.ndarray:

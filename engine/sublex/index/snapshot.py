@@ -292,6 +292,13 @@ class Snapshot(Deferred):
         k = int(np.searchsorted(self.bases, doc, side="right")) - 1
         return self.segments[k], doc - int(self.bases[k])
 
+    def places(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return for each document the place of its segment among the segments, and its number within that segment."""
+        if len(docs) and not (docs.min() >= 0 and docs.max() < self.bases[-1]):
+            raise IndexError(f"documents {docs.min()} to {docs.max()} of {self.bases[-1]}")
+        segments = np.searchsorted(self.bases, docs, side="right") - 1
+        return segments, docs - self.bases[segments]
+
     def docno(self, doc: int) -> str:
         """Return the docno of a document, given by its number."""
         segment, local = self.place(doc)

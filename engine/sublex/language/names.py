@@ -16,7 +16,7 @@ from sublex.contracts.base import Folder, Param, Resource
 from sublex.errors import InputError, UnknownName
 from sublex.language.expression import GIVEN_NAME, NORMALISERS, Call, Chain, Expression, chain, walk
 from sublex.language.parser import DEEPEST, LONGEST, parse
-from sublex.language.pipelines import PIPELINES, called
+from sublex.language.pipelines import PIPELINES, around, called
 from sublex.language.plugins import NORMALISED, RESERVED, Component, Registry
 from sublex.tools.messages import Message, Step, nearest
 
@@ -111,6 +111,21 @@ def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str
         return None
     name = found(call.name, PIPELINES)
     return None if name is None else called(name, call.args, call.params)
+
+
+def to_tune(expression: Expression, names: Mapping[str, str], registry: Registry) -> tuple[Expression, tuple[float, ...]]:
+    """Return the expression whose ranges `tune` searches, and the numbers from which it starts, in reading order.
+
+    For a built-in name these are the ranges around its learned weights, and these weights; another expression has its own
+    ranges, and starts from the defaults.
+    """
+    built_in = pipeline_of(expression, names, registry) if isinstance(expression, Call) else None
+    if built_in is None:
+        return expression, ()
+    text, learned = around(built_in)
+    if not learned:
+        raise InputError(f"{expression} has no weights to tune; write a range in place of a number in {built_in}.")
+    return parse(text), learned
 
 
 def pipelines_in(expression: Expression, names: Mapping[str, str], registry: Registry) -> list[str]:

@@ -6,6 +6,7 @@ The expressions stand here alone, so that they are easily changed. Their weights
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -16,12 +17,16 @@ from sublex.errors import InputError
 WORDS = "(Burst >> BM25 >> Sharp >> BM25)"
 LSI = "lsi(e=200, weighting=logtfidf)"
 LDA = "lda(k=100, score=likelihood)"
+CHARS = "chars"
 NEAR = f"near({LSI})"
+# The weight of a document's own score in `near`, where a text gives none.
+OWN = 0.8
+_WEIGHT, _OWN = re.compile(r"(?<= )(\d[\d.]*)\*"), re.compile(r", own=([\d.]+)")
 # What each name stands for, in printed form.
 _TEXTS = {
     "good": WORDS[1:-1],
     "better": f"{WORDS} + 0.1*{LSI} >> {NEAR}",
-    "best": f"{WORDS} + 0.2*{LSI} + 0.2*{LDA} + 0.1*DirichletLM >> {NEAR}",
+    "best": f"{WORDS} + 0.1*{LSI} + 0.2*{LDA} + 0.2*{CHARS} >> {NEAR[:-1]}, own=0.7)",
 }
 EXACT, APPROXIMATE = "exact", "approximate"
 
@@ -44,3 +49,17 @@ def called(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
     if find == APPROXIMATE and meaning(name, find) == meaning(name):
         raise InputError(f"{name} has no part that could find approximately; write {name}.")
     return meaning(name, find)
+
+
+def around(text: str) -> tuple[str, tuple[float, ...]]:
+    """Return what a built-in name stands for with ranges in place of its learned weights, and these weights, in reading order.
+
+    A weight may be 0, the learned one, or twice as large. A document's own weight in `near` may be .1 lower or higher.
+    Without weights, the text is returned as it is.
+    """
+    blend, learned = _WEIGHT.sub(lambda found: f"{{0,{found[1]},{2 * float(found[1]):g}}}*", text), _WEIGHT.findall(text)
+    if not learned:
+        return text, ()
+    own = float(found[1]) if (found := _OWN.search(text)) else OWN
+    blend, stage = _OWN.sub("", blend).rsplit(" >> ", 1)
+    return f"({blend}) >> {stage[:-1]}, own={{{own - 0.1:g},{own:g},{own + 0.1:g}}})", (*map(float, learned), own)

@@ -403,7 +403,8 @@ def tune(
 ) -> Shown:
     """Choose the parameters of EXPRESSION by cross-validation.
 
-    EXPRESSION has ranges in place of numbers: {0..1} is an interval, {1,2,4} a list. Every setting is run on the judged
+    EXPRESSION has ranges in place of numbers: {0..1} is an interval, {1,2,4} a list. The names better and best stand for
+    ranges around their learned weights. Every setting is run on the judged
     topics. Each fold's topics are measured by the setting that is best on all other topics, so the cross-validated figure
     tells what tuning gains on new topics.
 
@@ -418,6 +419,7 @@ def tune(
     Examples:
         sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
         sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
+        sublex tune demo topics.trec qrels.txt best
     """
     import sublex
     from sublex.display.tuning import tuned

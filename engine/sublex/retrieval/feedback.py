@@ -60,7 +60,7 @@ class Feedback:
 
     def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
         """Return the terms of each document with their frequencies."""
-        return [self.term_table.vector(doc) for doc in docs.tolist()]
+        return self.term_table.vectors(docs)
 
     def stats(self, terms: np.ndarray) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers."""

@@ -21,6 +21,7 @@ from sublex.retrieval.operators import OperatorCache, OperatorTable
 
 # The most terms whose numbers are cached. When there are more, the cache is emptied.
 REMEMBERED = 1 << 20
+_NONE = np.empty(0, np.int32)
 
 
 class TermTable:
@@ -103,14 +104,23 @@ class TermTable:
                 known[number] = self._snapshot.word(number)
         return [known[n] if n < self.words else _holder(n, operators).operator(n) for n in numbers.tolist()]
 
-    def vector(self, doc: int) -> TermVector:
-        """Return the numbers of a document's terms, ascending, and the frequencies of these terms."""
+    def vectors(self, docs: np.ndarray) -> list[TermVector]:
+        """Return for each document the numbers of its terms, ascending, and the frequencies of these terms.
+
+        The documents of a segment are read in one call.
+        """
         self._snapshot.need("terms", "are what feedback looks at")
-        segment, local = self._snapshot.place(doc)
-        _, terms, tfs = segment.document_terms(local, local + 1)  # type: ignore[misc]
-        if len(self._snapshot.segments) > 1:
-            terms = self._snapshot.corpus.ranks[self._snapshot.segments.index(segment)][terms]
-        return TermVector(terms, tfs)
+        segments, places = self._snapshot.places(docs)
+        found = [TermVector(_NONE, _NONE)] * len(docs)
+        for k in np.unique(segments).tolist():
+            inside = np.flatnonzero(segments == k)
+            counts, terms, tfs = self._snapshot.segments[k].terms_of(places[inside])
+            if len(self._snapshot.segments) > 1:
+                terms = self._snapshot.corpus.ranks[k][terms]
+            ends = np.cumsum(counts).tolist()
+            for place, begin, end in zip(inside.tolist(), [0, *ends], ends, strict=False):
+                found[place] = TermVector(terms[begin:end], tfs[begin:end])
+        return found
 
     @cached_property
     def stats(self) -> TermStats:

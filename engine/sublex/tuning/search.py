@@ -16,6 +16,7 @@ from sublex.contracts.base import Query
 from sublex.errors import IndexProblem, InputError, warn
 from sublex.language import profiles
 from sublex.language.expression import Blend, Expression, Range, Weighted, fill, operand
+from sublex.language.names import to_tune
 from sublex.language.plugins import Defaults
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
@@ -62,7 +63,8 @@ def tune(
         if number < least:
             raise InputError(f"{name}={number} should be at least {least}.")
     composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
-    tree, notes = composer.meant(operand(expression, ">>"), defaults)
+    asked, learned = to_tune(operand(expression, ">>"), index.names, composer.registry)
+    tree, notes = composer.meant(asked, defaults)
     warn(notes)
     _refuse_lone_weights(tree)
     texts = _judged(topics, qrels)
@@ -73,10 +75,13 @@ def tune(
         unused = tuple(qid for qid in qrels if qid not in texts)
         return trained(index, tree, model, texts, qrels, parts, judge, unused, workers, profile, language, progress)
     slots = space.slots(tree, composer.registry, defaults)
+    if learned:
+        slots = [slot._replace(default=number) for slot, number in zip(slots, learned, strict=True)]
     if search not in SEARCHES:
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
     numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
-    plan = _plan(tree, slots, numbers, composer, defaults)
+    start = fill(tree, learned) if learned else space.without_ranges(tree, composer.registry)
+    plan = _plan(tree, start, slots, numbers, composer, defaults)
     unfitted = dict.fromkeys(name for resolved in plan.runs.values() for name in composer.unfitted(resolved))
     if len(unfitted) > 1:
         tried = f"{len(unfitted)} models that this expression tries are not fitted; run: "
@@ -168,12 +173,13 @@ class _Plan(NamedTuple):
 
 def _plan(
     tree: Expression,
+    start: Expression,
     slots: Sequence[space.Slot],
     numbers: Iterable[Sequence[float]],
     composer: Composer,
     defaults: Defaults,
 ) -> _Plan:
-    """Return the plan of a search. Settings that print the same expression are one setting.
+    """Return the plan of a search, whose defaults are `start`. Settings that print the same expression are one setting.
 
     Of settings with equal means, the setting nearest to the defaults wins; of equally near settings, the first wins.
     """
@@ -191,7 +197,7 @@ def _plan(
         numbers_by_name = {slot.name: value for slot, value in zip(slots, values, strict=True)}
         settings.append(Setting(str(filled), name, numbers_by_name, resolved))
         distances.append(space.distance(slots, values))
-    default = _default(space.without_ranges(tree, composer.registry), slots, composer, defaults)
+    default = _default(start, slots, composer, defaults)
     if default and str(default[1]) not in runs:
         runs[str(default[1])], order[str(default[1])] = default[1], (1,)
     rows = {name: row for row, name in enumerate(runs)}
