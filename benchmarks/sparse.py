@@ -1,13 +1,14 @@
-"""Time learned sparse weights: `sparse(NAME)` beside PISA's maxscore and SEISMIC, on equal quantised weights.
+"""Time learned sparse weights: `sparse(NAME)` beside PISA's maxscore, BMP and SEISMIC, on equal quantised weights.
 
-    python benchmarks/sparse.py FOLDER [--docs 100000] [--peers pisa,seismic] [--queries 100] [--k 10,100,1000] [--build]
+    python benchmarks/sparse.py FOLDER [--docs 100000] [--peers pisa,bmp,seismic] [--queries 100] [--k 10,100,1000] [--build]
 
 FOLDER keeps the indexes, so that a second call need not build them; --build builds them and stops. The weights come from a
-generator with a seed: a document has about 200 of 30,000 terms, most of them from one of 300 topics, as an expansion of its
-words would be, and weights like those of BM25 in 8 bits. A query has 30 to 60 terms of a topic, a few of them with large
-weights. Every peer is installed beside Sublex (pyterrier-pisa, pyseismic-lsr) or left out. All use one thread. In each
-round every engine answers every query, one at a time; figures are medians over all rounds in processor time. The times of
-Sublex are those of whole queries, from the text to the hits; those of PISA are of its C++ code. SEISMIC is approximate: it gets
+generator with a seed: a document has about 200 of 30,000 terms, half of them from one of 300 topics, as an expansion of its
+words would be, and weights like those of BM25 in 8 bits. A query has 30 to 60 terms and is drawn as documents are, so its
+terms are as frequent as those of documents. Every peer is installed beside Sublex (pyterrier-pisa with tbb 2020, bmp,
+pyseismic-lsr) or left out. All use one thread. In each round every engine answers every query, one at a time; figures are
+medians over all rounds in processor time. Each engine gets the weights of a query's terms and gives the numbers of the
+documents: no engine reads a text. Sublex answers all queries together too, as a run does. SEISMIC is approximate: it gets
 the least effort that finds .995 of the best documents, or the largest that is tried.
 """
 
@@ -25,6 +26,8 @@ import numpy as np
 import sublex
 
 TERMS, TOPICS, TOPIC_TERMS = 30_000, 300, 900
+# The share of a text that comes from one topic, and the mean number of words of a document.
+OF_TOPIC, WORDS = 0.5, 240
 ROUNDS = 5
 NAME = "splade"
 RECALL = 0.995
@@ -34,50 +37,76 @@ Query = dict[str, int]
 
 
 def zipf(count: int) -> np.ndarray:
-    """Return the cumulative probabilities of terms by their rank."""
+    """Return the probabilities of terms by their rank."""
     shares = 1 / (np.arange(count) + 20.0)
-    return np.cumsum(shares / shares.sum())
+    return shares / shares.sum()
 
 
-def topic_terms() -> np.ndarray:
-    """Return the terms of each topic, the most frequent first."""
-    random = np.random.default_rng(0)
-    return np.array([np.sort(random.choice(TERMS, TOPIC_TERMS, False)) for _ in range(TOPICS)])
+class Texts:
+    """Draws texts: the terms of a text, ascending, and how often it has each.
+
+    A share of the terms comes from one topic, as expansion adds terms that go with those of a text, and the rest from all
+    terms. Frequent terms are in many topics.
+    """
+
+    def __init__(self, seed: int):
+        self.random, shares = np.random.default_rng(seed), zipf(TERMS)
+        topics = np.random.default_rng(0)
+        self._topics = np.array([np.sort(topics.choice(TERMS, TOPIC_TERMS, False, shares)) for _ in range(TOPICS)])
+        self._of_all, self._of_topic = np.cumsum(shares), np.cumsum(zipf(TOPIC_TERMS))
+
+    def draw(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distinct terms of a text of so many words, and their frequencies."""
+        random, own = self.random, int(OF_TOPIC * size)
+        topic = self._topics[random.integers(TOPICS)]
+        places = (
+            np.searchsorted(self._of_topic, random.random(own)),
+            np.searchsorted(self._of_all, random.random(size - own)),
+        )
+        return np.unique(np.concatenate([topic[places[0]], places[1]]), return_counts=True)
+
+
+def weighted(random: np.random.Generator, terms: np.ndarray, tf: np.ndarray) -> np.ndarray:
+    """Return weights like those of BM25 in 8 bits: rarer terms and frequent ones in the text get more, with noise."""
+    rarity = np.log1p(terms + 20.0) / np.log1p(TERMS)
+    weights = 60 * rarity * tf / (tf + 1.0) * random.lognormal(0, 0.5, len(terms))
+    return np.clip(np.rint(weights), 1, 255).astype(np.uint8)
 
 
 def documents(docs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the terms of each document, ascending, and their weights, 1 to 255."""
-    random, topics, of_all, of_topic = np.random.default_rng(1), topic_terms(), zipf(TERMS), zipf(TOPIC_TERMS)
-    rarity = np.log1p(np.arange(TERMS) + 20.0) / np.log1p(TERMS)
+    texts = Texts(1)
     for _ in range(docs):
-        size = int(np.clip(random.normal(245, 50), 50, 500))
-        own = topics[random.integers(TOPICS)][np.searchsorted(of_topic, random.random(int(0.7 * size)))]
-        terms, tf = np.unique(
-            np.concatenate([own, np.searchsorted(of_all, random.random(size - len(own)))]), return_counts=True
-        )
-        weights = 60 * rarity[terms] * tf / (tf + 1.0) * random.lognormal(0, 0.5, len(terms))
-        yield terms, np.clip(np.rint(weights), 1, 255).astype(np.uint8)
+        terms, tf = texts.draw(int(np.clip(texts.random.normal(WORDS, 50), 50, 600)))
+        yield terms, weighted(texts.random, terms, tf)
 
 
 def queries(count: int) -> list[Query]:
-    """Return queries: weights of terms of a topic, a few of them large."""
-    random, topics, of_topic, found = np.random.default_rng(2), topic_terms(), zipf(TOPIC_TERMS), []
+    """Return queries of 30 to 60 terms, drawn as documents are: their terms are as frequent, and their weights alike."""
+    texts, found = Texts(2), []
     for _ in range(count):
-        terms = np.unique(topics[random.integers(TOPICS)][np.searchsorted(of_topic, random.random(200))])
-        chosen = random.permutation(terms)[: random.integers(30, 61)]
-        weights = np.clip(
-            np.rint(100 * np.exp(-np.arange(len(chosen)) / 8) + random.integers(1, 12, len(chosen))), 1, 120
-        )
-        found.append({f"t{term}": int(weight) for term, weight in zip(chosen, weights, strict=True)})
+        terms, tf = texts.draw(120)
+        chosen = texts.random.permutation(len(terms))[: texts.random.integers(30, 61)]
+        weights = weighted(texts.random, terms[chosen], tf[chosen])
+        found.append({f"t{term}": int(weight) for term, weight in zip(terms[chosen], weights, strict=True)})
     return found
 
 
 class Engine:
-    """An engine that answers queries: its name, its search, and the times of queries."""
+    """An engine that answers queries: its name, its search, and the times of queries.
 
-    def __init__(self, name: str, search: Callable[[int, int], list[int]]):
-        self.name, self.search = name, search
+    `search` gets the number of a query and k. `search_all` gets k, and answers all queries together, as a run does.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        search: Callable[[int, int], list[int]],
+        search_all: Callable[[int], object] | None = None,
+    ):
+        self.name, self.search, self.search_all = name, search, search_all
         self.times: list[float] = []
+        self.together: list[float] = []
 
     def time(self, count: int, k: int) -> None:
         """Take the time of each query."""
@@ -85,6 +114,10 @@ class Engine:
             begin = time.process_time()
             self.search(number, k)
             self.times.append(time.process_time() - begin)
+        if self.search_all:
+            begin = time.process_time()
+            self.search_all(k)
+            self.together.append((time.process_time() - begin) / count)
 
 
 def built(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
@@ -118,9 +151,13 @@ def sublex_engine(folder: Path, docs: int, asked: list[Query]) -> Engine:
         sublex.build(({"id": str(k), "text": "word"} for k in range(docs)), place, store="")
     built(folder, "sublex", lambda place: sublex.open(place).add_vectors(NAME, archive, stored="int8"))
     index = sublex.open(place).with_queries({NAME: {f"q{n}": query for n, query in enumerate(asked)}})
-    pipeline = index.pipeline(f"sparse({NAME})")
+    pipeline, given = index.pipeline(f"sparse({NAME})"), [index.query(f"q{n}") for n in range(len(asked))]
     # The docnos are the numbers of the documents.
-    return Engine("sublex", lambda number, k: index.answer(f"q{number}", pipeline, k).hits.docs.tolist())
+    return Engine(
+        "sublex",
+        lambda number, k: pipeline.answer(given[number], k).hits.docs.tolist(),
+        lambda k: [answer.hits.docs.tolist() for answer in pipeline.answers(given, k)],
+    )
 
 
 def pisa_engine(folder: Path, docs: int, asked: list[Query], algorithm: str = "maxscore") -> Engine:
@@ -136,12 +173,13 @@ def pisa_engine(folder: Path, docs: int, asked: list[Query], algorithm: str = "m
     index = PisaIndex(str(built(folder, "pisa", build)), stemmer="none", threads=1)
     retriever = index.quantized(query_algorithm=algorithm, threads=1)
     retriever.reset_retrieval_context()
+    given = [[(0, {term: float(weight) for term, weight in query.items()})] for query in asked]
 
     def search(number: int, k: int) -> list[int]:
         qids, ranks = np.empty(k, np.int32), np.empty(k, np.int32)
         docnos, scores = np.empty(k, object), np.empty(k, np.float32)
         count = _pisathon.retrieve(
-            retriever._ctxt, algorithm, [(0, {term: float(w) for term, w in asked[number].items()})], k=k, threads=1,
+            retriever._ctxt, algorithm, given[number], k=k, threads=1,
             query_weighted=1, pretokenised=True, result_qidxs=qids, result_docnos=docnos, result_ranks=ranks, result_scores=scores,
         )  # fmt: skip
         return [int(docno) for docno in docnos[:count]]
@@ -182,12 +220,33 @@ def seismic_engine(folder: Path, docs: int, asked: list[Query], wanted: Engine, 
     return Engine(f"seismic cut {cut} heap {factor} recall {recall:.3f}", search)
 
 
+def bmp_engine(folder: Path, docs: int, asked: list[Query]) -> Engine:
+    """Return BMP over the same weights, with no pruning beyond its bounds."""
+    from bmp import Indexer, Searcher  # type: ignore[import-not-found]
+
+    def build(place: Path) -> None:
+        indexer = Indexer(str(place), bsize=32, compress_range=False)
+        for n, (terms, weights) in enumerate(documents(docs)):
+            indexer.add_document(
+                str(n), {f"t{term}": int(w) for term, w in zip(terms.tolist(), weights.tolist(), strict=True)}
+            )
+        indexer.finish()
+
+    searcher = Searcher(str(built(folder, "bmp", build)))
+    given = [{term: float(weight) for term, weight in query.items()} for query in asked]
+
+    def search(number: int, k: int) -> list[int]:
+        return [int(docno) for docno in searcher.search(given[number], k=k, alpha=1.0, beta=1.0)[0]]
+
+    return Engine("bmp", search)
+
+
 def main() -> None:
     """Read the arguments, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--docs", type=int, default=100_000)
-    parser.add_argument("--peers", default="pisa,seismic")
+    parser.add_argument("--peers", default="pisa,bmp,seismic")
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--k", default="10,100,1000")
     parser.add_argument("--build", action="store_true")
@@ -195,7 +254,8 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     asked, names = queries(given.queries), given.peers.split(",")
     own = sublex_engine(given.folder, given.docs, asked)
-    exact = [own, *([pisa_engine(given.folder, given.docs, asked)] if "pisa" in names else [])]
+    makers = {"pisa": pisa_engine, "bmp": bmp_engine}
+    exact = [own, *(make(given.folder, given.docs, asked) for name, make in makers.items() if name in names)]
     for k in [int(text) for text in given.k.split(",")]:
         engines = list(exact)
         if "seismic" in names:
@@ -203,7 +263,7 @@ def main() -> None:
         if given.build:
             return
         for engine in engines:
-            engine.times = []
+            engine.times, engine.together = [], []
             # Engines order equal scores in their own ways, so the last hits may differ.
             both = [len({*engine.search(n, k)} & {*own.search(n, k)}) / k for n in range(len(asked))]
             print(f"  {engine.name} shares {statistics.fmean(both):.4f} of the hits of sublex")
@@ -214,7 +274,8 @@ def main() -> None:
         base = statistics.median(own.times)
         for engine in engines:
             median = statistics.median(engine.times)
-            print(f"  {engine.name:44} {1000 * median:8.2f} ms (sublex {base / median:.3f} of it)")
+            run = f", {1000 * statistics.median(engine.together):.3f} ms in a run" if engine.together else ""
+            print(f"  {engine.name:44} {1000 * median:8.3f} ms (sublex {base / median:.3f} of it){run}")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,12 @@ from strategies import examples
 import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
 from sublex.index.check import check
+from sublex.language import plugins
 from sublex.language.expression import Call
-from sublex.other_engines.ciff.weights import vectors_of
+from sublex.other_engines.weights import vectors_of
 from sublex.representations import list_files
+from sublex.representations.export import export_queries
+from sublex.retrieval.space_searcher import SpaceSearcher
 from sublex.vectors.weight_rows import WeightLayout
 
 Weights = dict[str, dict[str, float]]
@@ -83,6 +86,45 @@ def twelve(tmp_path_factory):
     index.add(documents(7, 12))
     index.delete("d5")
     return index
+
+
+def test_the_queries_of_a_run_are_searched_together(twelve, monkeypatch):
+    weights = weights_of([f"d{k}" for k in range(12) if k != 5], 4)
+    twelve.add_vectors("v", weights, replace="v" in twelve.vectors)
+    queries = weights_of([f"q{k}" for k in range(30)], 8)
+    asked = {qid: {**own, "nowhere": 2.0} for qid, own in queries.items()}
+    # A query of which no document has a term stands among the others.
+    asked["q7"] = {"nowhere": 1.0}
+    monkeypatch.setattr(SpaceSearcher, "search", lambda *given: pytest.fail("a query was searched alone"))
+    groups, batch = [], SpaceSearcher.batch
+    monkeypatch.setattr(
+        SpaceSearcher, "batch", lambda searcher, group, k: groups.append(len(group)) or batch(searcher, group, k)
+    )
+    topics = dict.fromkeys(asked, "crane")
+    for expression in ("sparse(v)", "RM3 >> sparse(v)"):
+        run = twelve.run(topics, expression, k=5, workers=1, queries={"v": asked})
+        for qid, query in asked.items():
+            assert list(run[qid].items()) == best_of(query, weights, 5), (expression, qid)
+    assert sum(groups) == 60 and max(groups) > 1
+    # After an error, each query is searched alone, so that the error names the topic.
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="has no vector of topic other, which"):
+        twelve.run({**topics, "other": "crane"}, "sparse(v)", queries={"v": asked})
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_weights_of_queries_are_written_and_read_again(built, tmp_path, ending):
+    weights, file = weights_of([f"d{k}" for k in range(28)]), tmp_path / f"q.{ending}"
+    built.add_vectors("v", weights)
+    asked = {"1": QUERY, "2": {"zz": 2.0, "crane": 0.1}, "3": {"nowhere": 1.0}}
+    index = built.with_queries({"v": asked})
+    queries = dict(zip(asked, index.queries([(qid, "crane") for qid in asked]), strict=True))
+    assert export_queries(loaded(built), queries, file) == 3
+    run = built.run(dict.fromkeys(asked, "crane"), "sparse(v)", queries={"v": file})
+    for qid, query in asked.items():
+        assert list(run[qid].items()) == best_of(query, weights)
+    with pytest.raises(InputError, match="needs the vectors of queries; give them"):
+        export_queries(loaded(built), {"1": built.query("crane")}, tmp_path / f"none.{ending}")
 
 
 @given(case=cases(), k=st.integers(1, 12))
@@ -278,7 +320,7 @@ def test_the_frequencies_of_a_ciff_file_are_weights(built, tmp_path):
     with pytest.raises(InputError, match=r"cut\.ciff"):
         built.add_vectors("w", tmp_path / "cut.ciff")
     with pytest.raises(InputError, match="take more than 0 MB of memory; allow more"):
-        list(vectors_of(tmp_path / "quantised.ciff", None, 9000))
+        list(vectors_of(tmp_path / "quantised.ciff", None, 9000, plugins.load()))
 
 
 def test_frames_and_dictionaries_of_pyterrier_are_read(built):
@@ -508,6 +550,8 @@ def test_a_representation_of_terms_may_have_scores_that_are_sums(overlap):
         ("posting_weights", lambda self, rows: -rows, "a weight that is not above 0"),
         ("query_weights", lambda self, query: {-1: 1.0}, "a column that rows do not have"),
         ("query_weights", lambda self, query: {0.5: 1.0}, "a column that rows do not have"),
+        ("query_weights", lambda self, query: {0: 1.0, 1 << 40: 1.0}, "a column that rows do not have"),
+        ("query_weights", lambda self, query: {0: "much"}, "could not convert string to float"),
     ],
 )
 def test_wrong_weights_of_a_plugin_cost_one_sentence(overlap, monkeypatch, name, wrong, message):

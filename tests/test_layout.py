@@ -293,6 +293,7 @@ TOOLS = {
 USERS_OWN = {
     "index/directory.py": None,
     "other_engines/attaching.py": {"backend.open"},
+    "other_engines/weights.py": {"os.PathLike"},
     "index/attachment.py": {"self._backend.open"},
     "building/document_source.py": {"os.stat", "os.PathLike"},
     "index/foreign_places.py": {

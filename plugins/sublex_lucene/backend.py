@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sublex.contracts.base import Document
+from sublex.contracts.fields import several_fields
+from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.build import build
 from sublex_lucene.commit import read_commit
@@ -33,6 +35,13 @@ class LuceneBackend:
         """Open the index at `path` in a process of its own."""
         read_commit(path)
         return LuceneIndex(path, self.field, self.docno)
+
+    def open_weights(self, path: str) -> LuceneIndex:
+        """Open the index at `path`, whose frequencies are weights of terms, as Anserini makes it with -impact."""
+        read_commit(path)
+        if several_fields(self.field):
+            raise InputError(f"The weights of a document are read from one field, and {self.field} names several.")
+        return LuceneIndex(path, self.field, self.docno, weights=True)
 
     def build(self, path: str, documents: Iterable[Document], store: frozenset[str], memory: int) -> None:
         """Build a Lucene index at `path` by Anserini's IndexCollection."""

@@ -27,14 +27,14 @@ class LuceneIndex:
     """An index of Lucene 9 with one or several indexed fields and one field of ids.
 
     `field` names the indexed fields, with commas between several. `fields` has the names if there are several, and Lucene's scorers
-    search the first, `self.field`.
+    search the first, `self.field`. With `weights`, frequencies are weights of terms, and documents need no lengths.
     """
 
     analyzer: str | None = ANALYZER
     profile = PROFILE
     has_positions = False
 
-    def __init__(self, path: str, field: str | None = None, docno: str | None = None):
+    def __init__(self, path: str, field: str | None = None, docno: str | None = None, weights: bool = False):
         self.fields = several_fields(field)
         self.read = self.fields or (field or FIELD,)
         self.name, self.field, self.docno = path, self.read[0], docno or DOCNO
@@ -42,7 +42,7 @@ class LuceneIndex:
         try:
             facts = self.connection.open()
             for name in self.read:
-                _check_fields(path, name, self.docno, facts)
+                _check_fields(path, name, self.docno, facts, weights)
         except BaseException:
             self.close()
             raise
@@ -139,7 +139,7 @@ def _cut(text: bytearray, sizes: np.ndarray) -> list[bytes]:
     return [bytes(text[end - size : end]) for size, end in zip(sizes.tolist(), ends, strict=True)]
 
 
-def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> None:
+def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any], weights: bool) -> None:
     """Raise InputError if the index lacks the fields of an inverted index of documents."""
     fields = facts["fields"]
     found = fields.get(field)
@@ -158,10 +158,10 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
         raise InputError(
             f"{path} has no indexed field {field}; name one by --field (field=… in Python and in readers): {_listed(field, indexed)}."
         )
-    if not found["norms"]:
+    if not (found["norms"] or weights):
         raise InputError(
             f"{path} is an impact index: its field {field} holds weights in place of frequencies, and no document lengths; "
-            f"attach an index that was made without -impact."
+            f"give the weights to an index of the same documents: sublex vectors add INDEX NAME lucene:{path}"
         )
     if docno not in fields and docno not in facts["stored"]:
         raise InputError(

@@ -19,6 +19,7 @@ from sublex.contracts.encoders import Encoded, Scored
 from sublex.errors import InputError, MissingExtra
 from sublex.tools.messages import counted, in_short
 from sublex_neural.files import ModelFolder, identity_of, json_of, open_file
+from sublex_neural.long_texts import CHARACTERS, beginnings, is_local
 from sublex_neural.onnx_model import ModelInputs, checked
 from sublex_neural.settings import POOLINGS, TOKENIZER, GivenSettings, ModelSettings, settings_of
 
@@ -169,6 +170,7 @@ class OnnxEncoder:
         with open_file(path) as file:
             data = file.read()
         _expect_no_growth(data, path)
+        self._cuts = is_local(json_of(data, path))
         with _refusing(f"{path} is no tokenizer that the package tokenizers reads"):
             tokenizer = Tokenizer.from_str(data.decode())
             tokenizer.no_padding()
@@ -283,17 +285,32 @@ class OnnxEncoder:
             raise InputError(
                 f"The model in {self.folder} encodes texts one by one and scores no pairs; cross needs a cross-encoder."
             )
-        encodings = self._tokenized([(query, text) for text in texts])
+        encodings = self._tokenized(texts, query)
         scores = np.empty(len(texts))
         for places in self._batches([len(each.ids) for each in encodings], alone=False):
             scores[places] = self._run([encodings[place] for place in places])[:, 0]
         self._refuse_infinite(scores)
         return Scored(scores, _cut(encodings))
 
-    def _tokenized(self, texts: Sequence[Any]) -> list[Any]:
+    def _tokenized(self, texts: Sequence[str], query: str | None = None) -> list[Any]:
+        """Return the pieces of texts, or of the pairs of a query and each text."""
         tokenizer = self._tokenizer
         with _refusing(f"The tokenizer in {self.folder} cannot read a text"):
-            return list(tokenizer.encode_batch(texts))
+            read = [self._beginning(text, query) for text in texts]
+            return list(tokenizer.encode_batch(read if query is None else [(query, text) for text in read]))
+
+    def _beginning(self, text: str, query: str | None) -> str:
+        """Return a long text, or a beginning of it that gives the same pieces: it has more pieces than are kept.
+
+        Of a pair, the longer text is cut first. So a text may be cut if it has more pieces than are kept, and the query has not.
+        """
+        length = self._settings.length
+        if len(text) <= CHARACTERS * length or not self._cuts:
+            return text
+        encode = self._tokenizer.encode
+        if query is not None and (len(query) > CHARACTERS * length or encode(query).overflowing):
+            return text
+        return next((part for part in beginnings(text, length) if part is text or encode(part).overflowing), text)
 
     def _batches(self, sizes: Sequence[int], alone: bool) -> Iterator[list[int]]:
         """Yield the places of the texts of each batch: texts of similar length together."""

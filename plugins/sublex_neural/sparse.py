@@ -48,7 +48,7 @@ class SparseRepresentation(Representation):
 
     def __init__(self, *, vectors: str, encoder: Any, other_encoder: bool):
         # The engine calls the encoder, and passes queries with their weights.
-        self.name = vectors
+        self.name, self._expression = vectors, f"sparse({vectors})"
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Take the layout and the hash of the rows that are given, and the terms."""
@@ -111,10 +111,12 @@ class SparseRepresentation(Representation):
         return [self._encoded(query) for query in inputs]
 
     def _encoded(self, query: Query) -> SparseQuery:
-        found, numbers = weights_of(query, self.name, f"sparse({self.name})"), self._numbers
-        known = {numbers[term]: weight for term, weight in found.items() if term in numbers}
-        unknown = {} if len(known) == len(found) else {term: w for term, w in found.items() if term not in numbers}
-        return SparseQuery(known, unknown, query.text)
+        found, number_of = weights_of(query, self.name, self._expression), self._numbers.get
+        known: dict[Any, float] = dict(zip(map(number_of, found), found.values(), strict=True))
+        if None not in known:
+            return SparseQuery(known, {}, query.text)
+        del known[None]
+        return SparseQuery(known, {term: w for term, w in found.items() if term not in self._numbers}, query.text)
 
     def query_weights(self, query: SparseQuery) -> Mapping[int, float]:
         """Return the weights of a query by the numbers of terms."""

@@ -150,6 +150,10 @@ class Backend(Protocol):
     does not exist yet; `documents` yields `Document`s. `store` names the parts to store, of "text", "terms" and
     "positions". `memory` is the number of bytes for postings. `sublex index --backend` calls it.
 
+    A method `open_weights(path)` is optional. It opens an index whose frequencies are weights of terms, as learned sparse
+    models give them, and returns a `PostingsSource` with a method `close`. The lengths of its documents do not count.
+    `sublex vectors add` calls it.
+
     `runs_code` is true if opening an index may run code that its folder holds, such as pickles. The engine then calls `open` only
     after the user has said `--trust` for this path.
     """

@@ -32,8 +32,9 @@ def study(
     """Run a study, an experiment in one file.
 
     FILE names collections, topics, systems and tables. Runs, measures, a report and a lock go to one folder. Results that are there
-    already are kept, so a study that was killed goes on, and a changed line runs again what depends on it. If a system fails, the others are run all the same, and the exit code
-    is 2. A study reads files below its own folder alone, unless you allow more.
+    already are kept, so a study that was killed goes on, and a changed line runs again what depends on it. If a system fails,
+    the others are run all the same, and the exit code is 2. A study reads files below its own folder alone, unless you allow
+    more.
 
     Args:
         out: The folder of the results.

@@ -46,8 +46,9 @@ def add(
     FILE is JSON lines or Parquet with the fields id and vector, .npz with the arrays docnos and rows, or .npy with the
     docnos on the lines of a second file. The expression dense(NAME) then ranks by the vectors. If each vector is a list of
     vectors, or .npz has the array sizes too, these are matrices, and late(NAME) ranks by them. If each vector is an object
-    of terms with weights, or .npz has a matrix of SciPy with the arrays docnos and terms, sparse(NAME) ranks by them. A
-    document without a vector gets no score. If the index has vectors of this NAME, documents that have one keep it.
+    of terms with weights, or .npz has a matrix of SciPy with the arrays docnos and terms, sparse(NAME) ranks by them. It
+    also ranks by the frequencies of a CIFF file, and of a Lucene index that Anserini made with -impact. A document without
+    a vector gets no score. If the index has vectors of this NAME, documents that have one keep it.
 
     Args:
         ids: The file with the docnos of a .npy file, one on each line.

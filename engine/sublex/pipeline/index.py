@@ -654,7 +654,8 @@ class Index(Contents):
         `data` is a file or a list of files, an array with `ids`, the docnos of its rows, a dictionary from
         docnos to vectors, or a data frame with the columns docno and vector. Matrices, which `late(NAME)` ranks by, stand
         for vectors as arrays of two dimensions; a list of them needs `ids`. `ids` may also name the file of ids of a
-        `.npy` file. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
+        `.npy` file. A file may be a CIFF file or an index of Lucene, such as "lucene:PATH", whose frequencies are weights of
+        terms. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
         `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
         and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept.
         `memory` is the most that ids and parts of files may take, such as "2GB". The summary counts the vectors and
@@ -662,13 +663,13 @@ class Index(Contents):
         """
         from sublex.building.indexing import parse_size
         from sublex.language.known_encoders import keep_encoder
-        from sublex.other_engines.ciff.weights import vectors_of
+        from sublex.other_engines.weights import vectors_of
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
 
         size = parse_size(memory)
         options = Options(workers, size, progress, say=say, registry=self.registry)
-        batches, named = vectors_of(data, ids, size), arguments.text(name, "The name of the vectors")
+        batches, named = vectors_of(data, ids, size, self.registry), arguments.text(name, "The name of the vectors")
         found, known = self._named_encoder(encoder, named) if encoder is not None else (None, None)
         summary = add(self.path, named, batches, options, stored, replace, known)
         self._open()

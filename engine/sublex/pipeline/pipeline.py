@@ -25,7 +25,7 @@ from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import DEPTH, Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.searcher import Searcher, Terms
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Deferred
 from sublex.tools.messages import Message, counted
@@ -183,7 +183,7 @@ class Pipeline(Deferred):
         Each of these gets the mean of their seconds.
         """
         answers: dict[int, Answer] = {}
-        waiting: dict[Searcher, dict[int, Query]] = {}
+        waiting: dict[Searcher, dict[int, tuple[Query, Terms]]] = {}
         seconds = 0.0
         if self.expands:
             # An expander looks up the words of one query after the other; here those of all queries are looked up at once.
@@ -192,18 +192,18 @@ class Pipeline(Deferred):
             begin = time.perf_counter()
             with one_search():
                 scoring = self.scorer.start(self._begin(query))
-                searcher = scoring.searches_by
-                hits = None if searcher else scoring.find(k).first(k)
+                alone = scoring.search_alone
+                hits = None if alone else scoring.find(k).first(k)
             took = time.perf_counter() - begin
             if hits is not None:
                 answers[place] = self._answer_of(query, scoring.state.query, hits, took)
-            elif searcher:
-                waiting.setdefault(searcher, {})[place] = scoring.state.query
+            elif alone:
+                waiting.setdefault(alone.searcher, {})[place] = scoring.state.query, alone.terms
                 seconds += took
         begin = time.perf_counter()
         for searcher, asked in waiting.items():
-            each = searcher.batch([query.weights() for query in asked.values()], k)
-            for (place, query), hits in zip(asked.items(), each, strict=True):
+            each = searcher.batch([terms for _, terms in asked.values()], k)
+            for (place, (query, _)), hits in zip(asked.items(), each, strict=True):
                 answers[place] = self._answer_of(queries[place], query, hits, 0.0)
         late = {place for asked in waiting.values() for place in asked}
         mean = (seconds + time.perf_counter() - begin) / max(1, len(late))

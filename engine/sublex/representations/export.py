@@ -52,13 +52,19 @@ def export(
 def export_queries(
     representation: LoadedRepresentation, queries: Mapping[str, Query], output: Path, overwrite: bool = False
 ) -> int:
-    """Write the vectors of queries with their ids, and return how many there are. The file has the form of one of documents."""
+    """Write the vectors of queries with their ids, and return how many there are. The file has the form of one of documents.
+
+    Weights of terms that no document has are not among them.
+    """
+    names = representation.column_names
 
     def vectors() -> Vectors:
         if queries:
-            yield list(queries), representation.query_vectors(list(queries.values()))
+            rows = representation.query_vectors(list(queries.values()))
+            # The rows may have columns beside those of terms, which no query has.
+            yield list(queries), rows[:, : len(names)] if names else rows
 
-    return _write(output, vectors(), (), "The topics hold no query to encode.", overwrite)
+    return _write(output, vectors(), names, "The topics hold no query to encode.", overwrite)
 
 
 def _write(output: Path, vectors: Vectors, names: Sequence[str], none: str, overwrite: bool) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -139,7 +139,8 @@ def add(
             expression = Call(made.kind, (name,), {})
             identity = fitting.fit_and_encode(fitting.namer.resolve(expression))
             outdated = _of_vectors(manifest, name) - {identity.model}
-            remaining = _without(root, fitting.fitted, outdated, name)
+            again = Step("vectors add", root, name), " FILE"
+            remaining = _without(root, fitting.fitted, outdated, name, again)
             if changed or fitting.changed:
                 commit(root, manifest.next(fitted=remaining, vectors=known))
     return VectorsSummary(
@@ -199,13 +200,19 @@ def _of_vectors(manifest: Manifest, name: str) -> set[str]:
     return {model for model, entry in manifest.fitted.items() if entry.resources.get(name) == content}
 
 
-def _without(root: Path, fitted: Mapping[str, ModelEntry], dropped: set[str], name: str) -> dict[str, ModelEntry]:
-    """Return models without some. Raise IndexProblem if a model that stays depends on one of them."""
+def _without(
+    root: Path, fitted: Mapping[str, ModelEntry], dropped: set[str], name: str, again: tuple[Any, ...] = ()
+) -> dict[str, ModelEntry]:
+    """Return models without some. Raise IndexProblem if a model that stays depends on one of them.
+
+    Its message names the steps: forget these models, do what `again` says, and fit them once more.
+    """
     remaining = {model: entry for model, entry in fitted.items() if model not in dropped}
     users = sorted(entry.expression for entry in remaining.values() if dropped.intersection(entry.depends))
     if users:
         depend = f"{', '.join(users)} {'depends' if len(users) == 1 else 'depend'} on the vectors {name}"
-        raise IndexProblem(Message(depend, "; run: ", Step("forget", root, *users)))
+        steps = [", then: ", *again, ", then: ", Step("fit", root, *users)] if again else []
+        raise IndexProblem(Message(depend, "; run: ", Step("forget", root, *users), *steps))
     return remaining
 
 

@@ -7,36 +7,34 @@ It is exact, and it does not depend on segments or threads.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import TermStats
+from sublex.contracts.scores import LARGEST_SCORE, SURE_WEIGHT, expect_weights
 from sublex.index.snapshot import Snapshot
-from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.searcher import Searcher, WeightedTerms
 from sublex.retrieval.weight_lists import WeightLists
 
 
 class SpaceTerms:
-    """The terms of a space in place of a `TermTable`: the number of a term is that of its column, in all segments."""
+    """The terms of a space in place of a `TermTable`: the number of a term is that of its column, in all segments.
+
+    `df` has the number of documents with each term. `places` has each term's place in the order in which the parts of a
+    score are added up: rare terms first, and of equal df by number; -1 for a term that no live document has.
+    """
 
     def __init__(self, lists: Sequence[WeightLists]):
         counts = [each.df for each in lists]
-        self._df = np.sum(counts, axis=0).astype(np.float64)
-        self.words, self.df = len(self._df), memoryview(self._df)
+        self.df = np.sum(counts, axis=0)
+        self.places = np.empty(len(self.df), np.int64)
+        self.places[np.argsort(self.df, kind="stable")] = np.arange(len(self.df))
+        self.places[self.df == 0] = -1
         # The list of a term that no document of a segment has is empty, and not read.
         self.ordinals = [np.where(own > 0, np.arange(len(own)), -1) if len(lists) > 1 else None for own in counts]
-
-    def find(self, terms: Collection[int], alone: bool = True) -> tuple[list[int], None]:
-        """Return the number of each term, -1 for a term that no live document has; there are no operators."""
-        df = self.df
-        return [term if df[term] else -1 for term in terms], None
-
-    def stats_of(self, numbers: np.ndarray, operators: Sequence[Any] = ()) -> TermStats:
-        """Return the number of documents that have each term, as both frequencies."""
-        return TermStats(self._df[numbers], self._df[numbers])
 
 
 class SpaceSearcher(Searcher):
@@ -55,11 +53,21 @@ class SpaceSearcher(Searcher):
         """The posting lists of each segment."""
         return self._lists
 
-    @cached_property
-    def _weighs(self) -> bool:
-        return False
-
-    def order(self, query: Mapping[int, float]) -> list[int]:
-        """Return the terms of a query that some document has, in the order in which their parts are added up."""
-        numbers, _ = self.term_table.find(list(query))  # type: ignore[misc,arg-type]
-        return [number for _, number, _ in self._known(query, numbers, None)]  # type: ignore[arg-type]
+    def _weighted(self, queries: Sequence[Mapping[int, float]]) -> WeightedTerms:  # type: ignore[override]
+        """Return the terms of all queries, in the order in which their parts are added up."""
+        sizes = [*map(len, queries)]
+        terms = np.fromiter(chain.from_iterable(queries), np.int64, sum(sizes))
+        weights = np.fromiter(chain.from_iterable(query.values() for query in queries), np.float64, len(terms))
+        places = self.term_table.places[terms]  # type: ignore[attr-defined]
+        # A query's number stands above the places of its terms, so that one sort does for all queries.
+        keys = places + np.repeat(np.arange(len(sizes), dtype=np.int64) << 32, sizes)
+        known = (places >= 0) & (weights != 0)
+        if not known.all():
+            terms, weights, keys = terms[known], weights[known], keys[known]
+        order = keys.argsort()
+        terms, weights, ends = terms[order], weights[order], np.cumsum(np.bincount(keys >> 32, minlength=len(sizes)))
+        magnitudes = np.abs(weights)
+        total, least = float(magnitudes.sum()), float(magnitudes.min(initial=1.0))
+        if not (total <= LARGEST_SCORE and least >= SURE_WEIGHT):
+            expect_weights(weights.tolist())
+        return WeightedTerms(ends, terms, weights, total, least, None)

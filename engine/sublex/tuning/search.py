@@ -74,14 +74,7 @@ def tune(
         judge = Judge(index, qrels, qids, measure, k)
         unused = tuple(qid for qid in qrels if qid not in texts)
         return trained(index, tree, model, texts, qrels, parts, judge, unused, workers, profile, language, progress)
-    slots = space.slots(tree, composer.registry, defaults)
-    if learned:
-        slots = [slot._replace(default=number) for slot, number in zip(slots, learned, strict=True)]
-    if search not in SEARCHES:
-        raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
-    numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
-    start = fill(tree, learned) if learned else space.without_ranges(tree, composer.registry)
-    plan = _plan(tree, start, slots, numbers, composer, defaults)
+    slots, plan = _planned(tree, learned, composer, defaults, search, steps, samples, seed)
     unfitted = dict.fromkeys(name for resolved in plan.runs.values() for name in composer.unfitted(resolved))
     if len(unfitted) > 1:
         tried = f"{len(unfitted)} models that this expression tries are not fitted; run: "
@@ -113,10 +106,9 @@ def settings_of(
 ) -> list[Expression]:
     """Return the resolved expressions of the settings that `tune` tries, and of the defaults if these can run."""
     composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
-    tree, _ = composer.meant(operand(expression, ">>"), defaults)
-    slots = space.slots(tree, composer.registry, defaults)
-    numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
-    return list(_plan(tree, slots, numbers, composer, defaults).runs.values())
+    asked, learned = to_tune(operand(expression, ">>"), index.names, composer.registry)
+    tree, _ = composer.meant(asked, defaults)
+    return list(_planned(tree, learned, composer, defaults, search, steps, samples, seed)[1].runs.values())
 
 
 def _refuse_lone_weights(node: Any, is_part: bool = False) -> None:
@@ -169,6 +161,27 @@ class _Plan(NamedTuple):
     settings: tuple[Setting, ...]
     preferred: list[int]
     default: Setting | None
+
+
+def _planned(
+    tree: Expression,
+    learned: Sequence[float],
+    composer: Composer,
+    defaults: Defaults,
+    search: str,
+    steps: int,
+    samples: int,
+    seed: int,
+) -> tuple[list[space.Slot], _Plan]:
+    """Return the ranges of an expression, and the plan of the search for their numbers. `learned` are those to start from."""
+    slots = space.slots(tree, composer.registry, defaults)
+    if learned:
+        slots = [slot._replace(default=number) for slot, number in zip(slots, learned, strict=True)]
+    if search not in SEARCHES:
+        raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
+    numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
+    start = fill(tree, learned) if learned else space.without_ranges(tree, composer.registry)
+    return slots, _plan(tree, start, slots, numbers, composer, defaults)
 
 
 def _plan(

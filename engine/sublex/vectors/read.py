@@ -37,7 +37,7 @@ def read_vectors(
             return flex.read_flex(path, memory)
         raise InputError(
             f"{path} is a folder without the files {faiss.INDEX} and {faiss.IDS}, as Pyserini writes them, and without "
-            f"{flex.META} and {flex.VECTORS}, as PyTerrier does."
+            f"{flex.META} and {flex.VECTORS}, as PyTerrier does, and no Lucene index."
         )
     head = _head(path)
     if head.startswith(npy.MAGIC):
@@ -59,6 +59,11 @@ def read_vectors(
 
         return read_json_lines(path, texts)
     raise InputError(f"{path} is no file of vectors; give .npy, .npz, JSON lines or Parquet.")
+
+
+def reads_folder(path: str) -> bool:
+    """Return whether `read_vectors` reads a folder."""
+    return faiss.is_faiss(path) or flex.is_flex(path)
 
 
 def read_either(

@@ -315,3 +315,19 @@ def test_a_damaged_model_costs_a_sentence(name, value):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_chars_hold_the_contract(check, tmp_path):
     check(Subject("chars", tmp_path / "subject"))
+
+
+def test_exported_weights_of_documents_and_queries_rank_as_the_model_does(tmp_path, command):
+    index = built(tmp_path / "i")
+    index.fit("chars(n=3)")
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("".join(f"{number}\t{query}\n" for number, query in enumerate(QUERIES)))
+    for file, more in (("d.npz", ()), ("q.npz", ("--topics", topics))):
+        assert command("encode", index.path, "chars(n=3)", *more, "-o", tmp_path / file).code == 0
+    index = sublex.open(index.path)
+    index.add_vectors("c", tmp_path / "d.npz")
+    own = index.run(topics, "chars(n=3)")
+    theirs = index.run(topics, "sparse(c)", queries={"c": tmp_path / "q.npz"})
+    for number in range(len(QUERIES)):
+        assert dict(theirs[str(number)]) == pytest.approx(dict(own[str(number)]), rel=1e-5)
+    assert sum(len(own[str(number)]) for number in range(len(QUERIES))) > 100

@@ -6,6 +6,7 @@ python lucene_indexes.py FOLDER JAR CLASSES
 from __future__ import annotations
 
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -133,8 +134,38 @@ def main(folder: Path, jar: str, classes: str) -> None:
     )
     similar = autoclass("org.apache.lucene.index.VectorSimilarityFunction").COSINE
     write("vectors", lambda r: [*ids(r), make(documents + "KnnFloatVectorField", "vector", [1.0, 2.0], similar)])
+    write_impact(folder, [record["id"] for record in records])
     records = []
     write("empty", lambda r: [])
+
+
+def write_impact(folder: Path, docnos: list[str]) -> None:
+    """Have Anserini index weights of terms as an impact index, `weights`, and search it.
+
+    The weights are in `weights/given/weights.jsonl`. `weights/searched.json` has queries, each with Anserini's scores.
+    """
+    from jnius import autoclass, cast
+
+    chance, terms = random.Random(5), [*(f"w{k}" for k in range(40)), "##s", "é"]
+    given, index = folder / "weights" / "given", folder / "weights" / "index"
+    given.mkdir(parents=True)
+    with open(given / "weights.jsonl", "w", encoding="utf-8") as lines:
+        for docno in docnos:
+            vector = {term: chance.randint(1, 255) for term in terms if chance.random() < 0.4}
+            lines.write(json.dumps({"id": docno, "contents": "", "vector": vector}) + "\n")
+    autoclass("io.anserini.index.IndexCollection").main([
+        "-collection", "JsonVectorCollection", "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
+        "-impact", "-pretokenized", "-input", str(given), "-index", str(index),
+    ])  # fmt: skip
+    searcher, searched = autoclass("io.anserini.search.SimpleImpactSearcher")(str(index)), []
+    for _ in range(6):
+        query = {term: chance.randint(1, 120) for term in chance.sample(terms, 12)}
+        weights = autoclass("java.util.HashMap")()
+        for term, weight in query.items():
+            weights.put(term, autoclass("java.lang.Integer")(weight))
+        hits = searcher.search(cast("java.util.Map", weights), len(docnos))
+        searched.append([query, {hit.docid: hit.score for hit in hits}])
+    (folder / "weights" / "searched.json").write_text(json.dumps(searched))
 
 
 if __name__ == "__main__":

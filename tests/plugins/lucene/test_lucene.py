@@ -517,6 +517,52 @@ def test_other_kinds_of_indexes_are_refused_by_name(brief, name, sentence):
         LuceneBackend(None, None).open(str(brief / name))
 
 
+@pytest.fixture
+def weighed(tmp_path, own):
+    """An index of the documents, for weights."""
+    return engine.build(_documents(), tmp_path / "weighed", profile="anserini")
+
+
+def test_the_weights_of_an_impact_index_score_as_anserini_does(brief, weighed):
+    folder = brief / "weights"
+    summary = weighed.add_vectors("a", folder / "index")
+    weighed.add_vectors("b", [f"lucene(field=contents):{folder / 'index'}"])
+    weighed.add_vectors("c", folder / "given" / "weights.jsonl")
+    assert (summary.read, summary.matched, summary.kind) == (DOCS, DOCS, "sparse")
+    # Equal hashes are equal weights.
+    assert len({entry.hash for entry in weighed.vectors.values()}) == 1
+    searched = json.loads((folder / "searched.json").read_text())
+    for query, scores in searched:
+        hits = weighed.search("q", "sparse(a)", k=DOCS, queries={"a": {"q": query}})
+        assert {hit.docno: hit.score for hit in hits} == scores
+    assert len(searched) == 6 and all(len(scores) > 50 for _, scores in searched)
+
+
+def test_frequencies_in_a_field_are_read_as_weights(brief, weighed, own):
+    weighed.add_vectors("v", f"lucene:{brief / 'impact'}")
+    query = {"bird": 2.0, "crane": 1.0}
+    hits = weighed.search("q", "sparse(v)", k=DOCS, queries={"v": {"q": query}})
+    expected: Counter[str] = Counter()
+    for term, weight in query.items():
+        for docno, tf in _postings(own).get(term, {}).items():
+            expected[docno] += weight * tf
+    assert expected and {hit.docno: hit.score for hit in hits} == dict(expected)
+
+
+def test_weights_that_cannot_be_read_cost_a_sentence(brief, weighed, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for files, sentence in (
+        (f"lucene(field=url):{brief / 'impact'}", "has no indexed field url"),
+        (f'lucene(field="title,body"):{brief / "body"}', "read from one field, and title,body names several"),
+        (f"whoosh:{tmp_path}", "reads no weights; export the index as CIFF or JSON lines"),
+        (tmp_path / "folder", "and no Lucene index"),
+        (f"lucene:{tmp_path / 'folder'}", "is not a Lucene index"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            weighed.add_vectors("v", files)
+    assert not weighed.vectors
+
+
 def test_missing_docnos_are_refused(brief):
     with pytest.raises(InputError, match="has no field uid; name the field with the documents' ids by --docno"):
         LuceneBackend(None, "uid").open(str(brief / "plain"))

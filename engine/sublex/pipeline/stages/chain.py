@@ -12,10 +12,9 @@ import numpy as np
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
 from sublex.pipeline.stages.filter import FilterScoring
-from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State
+from sublex.pipeline.stages.stage import Scorer, Scoring, Search, Stage, State
 from sublex.rankers.explanations import as_evidence
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Searcher
 
 
 class ChainScoring(Scoring):
@@ -38,8 +37,8 @@ class ChainScoring(Scoring):
         return self.last.find(k)
 
     @property
-    def searches_by(self) -> Searcher | None:
-        return self.last.searches_by
+    def search_alone(self) -> Search | None:
+        return self.last.search_alone
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         if self.hits is None:

@@ -12,7 +12,7 @@ from sublex.contracts.operators import words_in
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
 from sublex.pipeline.stages.mask import PASSES, Mask, narrowest
-from sublex.pipeline.stages.stage import Scoring, State, scores_in
+from sublex.pipeline.stages.stage import Scoring, Search, State, scores_in
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Among, Searcher, Terms
 
@@ -50,8 +50,9 @@ class RankerScoring(ScoringOnce):
         self.searcher, self.state = searcher, state
 
     @property
-    def searches_by(self) -> Searcher | None:
-        return self.searcher if self.state.hits is None and not self.state.binding else None
+    def search_alone(self) -> Search | None:
+        state = self.state
+        return Search(self.searcher, state.query.weights()) if state.hits is None and not state.binding else None
 
     def search(self, k: int) -> Hits:
         return self.searcher.search(self.state.query.weights(), k)

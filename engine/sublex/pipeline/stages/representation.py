@@ -10,7 +10,7 @@ import numpy as np
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
 from sublex.pipeline.stages.ranker import search_among
-from sublex.pipeline.stages.stage import Scoring, State
+from sublex.pipeline.stages.stage import Scoring, Search, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits
 
@@ -34,6 +34,13 @@ class RepresentationScoring(Scoring):
     def _scores(self) -> np.ndarray:
         """The scores of all documents; the index is the document number."""
         return self.representation.scores(self._encoded)
+
+    @property
+    def search_alone(self) -> Search | None:
+        loaded, state = self.representation, self.state
+        if not loaded.sums or state.hits is not None or state.binding:
+            return None
+        return Search(loaded.searcher, self._weights)
 
     def search(self, k: int) -> Hits:
         loaded = self.representation

@@ -14,7 +14,7 @@ from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError
 from sublex.pipeline.stages.mask import Mask, first_passing, narrowest, passes
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.searcher import Searcher, Terms
 
 # The number of candidates that a retrieval keeps for later stages, unless `%` sets another number.
 DEPTH = 1000
@@ -85,6 +85,13 @@ class Stage:
         raise NotImplementedError
 
 
+class Search(NamedTuple):
+    """A searcher, and the terms of one query that it searches for."""
+
+    searcher: Searcher
+    terms: Terms
+
+
 class Scoring:
     """A scorer on one state: it finds documents, scores documents and explains a score.
 
@@ -110,8 +117,8 @@ class Scoring:
         raise NotImplementedError
 
     @property
-    def searches_by(self) -> Searcher | None:
-        """The searcher that finds the hits of `find` for the query of the state alone; None without such a searcher."""
+    def search_alone(self) -> Search | None:
+        """The searcher that alone finds the hits of `find`, and its terms; None without such a searcher."""
         return None
 
     def search_passing(self, k: int) -> Hits:
