@@ -1,6 +1,6 @@
 """Have readers judge the keyphrases of LAKI, blind beside those of other methods, and score their verdicts.
 
-    python benchmarks/keyphrases_judged.py draw INDEX COLLECTION.jsonl FOLDER KEY.csv [--seed 27] [--without KEY.csv]
+    python benchmarks/keyphrases_judged.py draw INDEX COLLECTION.jsonl FOLDER KEY.csv [--seed 27] [--best 10] [--without KEY.csv]
     python benchmarks/keyphrases_judged.py score KEY.csv VERDICTS.csv VERDICTS.csv VERDICTS.csv
     python benchmarks/keyphrases_judged.py learn INDEX COLLECTION.jsonl KEY.csv VERDICTS.csv VERDICTS.csv VERDICTS.csv
 
@@ -9,13 +9,14 @@ readers may see, and KEY.csv elsewhere:
 
 * `texts-1.txt` to `texts-4.txt`: what readers see. Each document has its title, its text and one list of phrases, which is
   shuffled. Nothing says which method a phrase comes from, or whether the text mentions it.
-* KEY.csv: for each phrase the ranks that the methods give it, LAKI's probability, and whether the phrase is latent.
+* KEY.csv: for each phrase the ranks that the methods give it, LAKI's strength, and whether the phrase is latent.
 
-The methods, ten phrases each:
+The methods, ten phrases each, or as many as `--best` says:
 
-* `laki`: the most probable keyphrases. Of equal ones, the rarer comes first.
-* `shown`: those of the network that `sublex keyphrases` shows as strong. A part of a stronger phrase is left out.
-* `latent`: the five most probable keyphrases that the text does not mention.
+* `laki`: the strongest keyphrases, as `sublex keyphrases --perhaps` lists them. (In keys of seeds 27 and 60, the most
+  probable keyphrases of the network.)
+* `shown`: those of them that `sublex keyphrases` shows as strong. A part of a stronger phrase is left out.
+* `latent`: the five strongest keyphrases that the text does not mention.
 * `lsi`: the keyphrases of LAKI's model that are nearest to the text by the cosine in LSI of words and phrases with 200
   dimensions (log counts, idf), mentioned or not.
 * `lda`: the labels of the text's strongest topics, at most five, with .05 of the text or more.
@@ -45,6 +46,7 @@ from laki_features import Features, Job, unit
 from scipy.sparse import csr_array
 
 import sublex
+from sublex.contracts.base import Document
 from sublex.estimators.phrases.phrase_list import NAMES
 from sublex_laki.estimator import concentration, decomposed
 from sublex_laki.estimator.certainty import facts_of_phrases
@@ -82,7 +84,9 @@ def draw(index: sublex.Index, given: argparse.Namespace) -> None:
     chosen = np.sort(chance.choice(others, number, replace=False)).tolist()
     docnos = [view.docno(doc) or "" for doc in chosen]
     texts = [records[docno] for docno in docnos]
-    rankings = rankings_of(index, given.model, given.topics, Path(given.work), texts)
+    documents = documents_of(given.collection)
+    rankings = rankings_of(index, given.model, given.topics, Path(given.work), [documents[docno] for docno in docnos])
+    rankings = [{name: phrases[: given.best] for name, phrases in own.items()} for own in rankings]
     with open(given.key, "w", encoding="utf-8", newline="") as file:
         key = csv.DictWriter(file, FIELDS, lineterminator="\n")
         key.writeheader()
@@ -104,6 +108,12 @@ def texts_of(collection: str) -> dict[str, str]:
         return {record["id"]: f"{record['title']}\n{record['text']}" for record in map(json.loads, lines)}
 
 
+def documents_of(collection: str) -> dict[str, Document]:
+    """Return the documents of a collection, by docno."""
+    with open(collection, encoding="utf-8") as lines:
+        return {r["id"]: Document(r["id"], r["text"], r["title"]) for r in map(json.loads, lines)}
+
+
 def rows_of(key: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the rows of a key by document and number."""
     with open(key, encoding="utf-8", newline="") as file:
@@ -111,9 +121,7 @@ def rows_of(key: str) -> dict[tuple[str, str], dict[str, str]]:
 
 
 class Ranked(NamedTuple):
-    """A phrase that a method gives to a text, LAKI's probability of it, and whether it is latent: the text does not mention
-    it.
-    """
+    """A phrase that a method gives to a text, LAKI's strength of it, and whether it is latent: the text does not mention it."""
 
     phrase: str
     probability: float
@@ -121,20 +129,25 @@ class Ranked(NamedTuple):
 
 
 def rankings_of(
-    index: sublex.Index, model: str, topics: str, work: Path, texts: list[str]
+    index: sublex.Index, model: str, topics: str, work: Path, documents: list[Document]
 ) -> list[dict[str, list[Ranked]]]:
-    """Return for each text the best phrases by each method."""
-    features = Features(index, model, work)
-    laki, view, units = features.laki, index.representation(model).view, features.units(texts)
+    """Return for each document the best phrases by each method."""
+    features, loaded = Features(index, model, work), index.representation(model)
+    laki, view, words = features.laki, loaded.view, loaded.inputs.of_documents(documents)
+    units = csr_array(laki.units.of_texts(words))
     phrases, names, df = laki.network.phrases, laki.keyphrases(view).names, np.bincount(features.by_unit.whole.indices)
+    listed = [
+        [Ranked(item.name, item.strength, not item.mentioned) for item in items]
+        for items in laki.shown(view, words, units)
+    ]
     known = csr_array(units[:, features.by_unit.kept])
     # The vector of a phrase is that of a text with nothing else.
     vectors = unit(features.by_unit.lsi)[np.searchsorted(features.by_unit.kept, phrases)]
     cosines = unit(features.by_unit.tfidf(known) @ features.by_unit.lsi) @ vectors.T
     chances, weights = laki.encode_units(units).toarray(), csr_array(features.by_unit.tfidf(known))
-    labels = labels_of(index, topics, texts)
+    labels = labels_of(index, topics, [f"{each.title}\n{each.text}" for each in documents])
     found = []
-    for k in range(len(texts)):
+    for k in range(len(documents)):
         own = set(units.indices[units.indptr[k] : units.indptr[k + 1]].tolist())
         latent = np.array([number not in own for number in phrases.tolist()])
 
@@ -149,12 +162,9 @@ def rankings_of(
         mentioned = numbers[order].tolist()
         found.append(
             {
-                "laki": best(chances[k], BEST),
-                "shown": [
-                    Ranked(names[n], value, bool(latent[n]))
-                    for n, value in without_parts(laki, strong_ones(chances[k], laki.least_share))
-                ][:BEST],
-                "latent": best(np.where(latent, chances[k], 0.0), LATENT),
+                "laki": listed[k][:BEST],
+                "shown": [item for item in listed[k] if item.probability >= laki.least_share][:BEST],
+                "latent": [item for item in listed[k] if item.is_latent][:LATENT],
                 "lsi": best(cosines[k], BEST),
                 "lda": [Ranked(label, 0.0, False) for label in labels[k]],
                 "tfidf": [
@@ -374,6 +384,7 @@ def main() -> None:
     drawing.add_argument("--topics", default="lda(k=100)")
     drawing.add_argument("--documents", type=int, default=100)
     drawing.add_argument("--seed", type=int, default=27)
+    drawing.add_argument("--best", type=int, default=BEST, help="the most phrases of a method")
     scoring.add_argument("key")
     scoring.add_argument("verdicts", nargs="+")
     given = parser.parse_args()

@@ -10,24 +10,22 @@ the text is only perhaps about. They are written in an order by chance to TEXTS.
 reader writes a line `doc,number,letter` for each phrase as for `keyphrases_judged.py`: A, R or W. `score` prints how many are
 right.
 
-`learn` fits the numbers of `sublex_laki/shown.py` to the verdicts on mentioned keyphrases of the network, and BASE and the size
-of WEIGHTS in `sublex_laki/rare.py` to those on rare phrases. The ratios of WEIGHTS stay: `keyphrases.py --learn` prints these.
-It needs scikit-learn.
+`learn` fits the numbers of `sublex_laki/shown.py` to the verdicts on mentioned keyphrases of the network. To those on rare
+phrases it fits BASE, the size of WEIGHTS in `sublex_laki/rare.py`, and the weight of `returns`. The ratios of the other
+WEIGHTS stay: `keyphrases.py --learn` prints these. It needs scikit-learn.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from keyphrases_judged import GUIDE, letters_of, majority_of, rows_of
+from keyphrases_judged import GUIDE, documents_of, letters_of, majority_of, rows_of
 
 import sublex
-from sublex.contracts.base import Document
 from sublex_laki.estimator import weighed
 from sublex_laki.rare import WEIGHTS, chunks, read_words
 from sublex_laki.shown import LEAST, first_places, shared_words
@@ -35,12 +33,6 @@ from sublex_laki.shown import LEAST, first_places, shared_words
 FIRST = 5
 FIELDS = ("doc", "number", "phrase", "before", "after", "strength", "shown_before", "shown_after")
 LISTS = {"before": "laki(shown=network)", "after": "laki"}
-
-
-def documents_of(collection: str) -> dict[str, Document]:
-    """Return the documents of a collection, by docno."""
-    with open(collection, encoding="utf-8") as lines:
-        return {r["id"]: Document(r["id"], r["text"], r["title"]) for r in map(json.loads, lines)}
 
 
 def draw(given: argparse.Namespace) -> None:
@@ -120,7 +112,8 @@ def learn(given: argparse.Namespace) -> None:
                 facts["network"].append([float(odds), float(np.log1p(first)), float(evidence[[text], [k]][0])])
                 right["network"].append(majority_of(letters) == "A")
             elif terms not in listed and terms in found[place[0]]:
-                facts["rare"].append([float(np.dot(found[place[0]][terms].facts, [*WEIGHTS.values()]))])
+                *others, back = found[place[0]][terms].facts
+                facts["rare"].append([float(np.dot(others, [*WEIGHTS.values()][:-1])), back])
                 right["rare"].append(majority_of(letters) == "A")
     for kind, table in facts.items():
         values = np.array(table)
@@ -132,6 +125,7 @@ def learn(given: argparse.Namespace) -> None:
             [round(float(value), 3) for value in weights]
             if kind != "rare"
             else {name: round(float(weights[0]) * value, 2) for name, value in WEIGHTS.items()}
+            | {"returns": round(float(weights[1]), 2)}
         )
 
 

@@ -6,8 +6,8 @@ Which words begin and end phrases, `phrases` has learned from the collection.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +25,16 @@ LONGEST = 5
 UNKNOWN = 0.5
 # The facts about a phrase in a text, and how much each adds to the log-odds that the text is about the phrase: whether it
 # has several words; the logarithm of the number of words before it; the means of its words' idf, as a share of the largest
-# one, and of their residual idf; how likely its first word begins a phrase and its last word ends one; and the logarithm of
-# its number of occurrences. The numbers are those of logistic regressions: the ratios of the weights on keyphrases of readers
-# (python benchmarks/keyphrases.py learn), their size and BASE on verdicts (python benchmarks/keyphrases_rare.py learn).
-WEIGHTS = {"several": 3.26, "place": -0.57, "idf": 5.0, "residual": 2.6, "begins": 3.96, "ends": 4.96, "times": 1.3}
-BASE = -11.41
+# one, and of their residual idf; how likely its first word begins a phrase and its last word ends one; the logarithm of
+# its number of occurrences; and how often the text comes back to its words, elsewhere too (`returns`). The numbers are
+# those of logistic regressions: the ratios of the weights of all facts but the last on keyphrases of readers
+# (python benchmarks/keyphrases.py --learn), their size, BASE and the weight of the last fact on verdicts
+# (python benchmarks/keyphrases_rare.py learn).
+WEIGHTS = {
+    "several": 2.97, "place": -0.52, "idf": 4.56, "residual": 2.37, "begins": 3.61, "ends": 4.52, "times": 1.19,
+    "returns": 1.43,
+}  # fmt: skip
+BASE = -11.14
 
 
 class Chunk(NamedTuple):
@@ -94,7 +99,15 @@ def chunks(words: ChunkedWords, first: int, last: int) -> list[Chunk]:
     found: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for begin, end in _spans(words, first, last):
         found[tuple(words.terms[begin:end])].append((begin, end))
-    return [Chunk(terms, spans, _facts(words, spans, first)) for terms, spans in found.items()]
+    counts = Counter(words.terms[first:last])
+    return [
+        Chunk(terms, spans, [*_facts(words, spans, first), returns(terms, counts)]) for terms, spans in found.items()
+    ]
+
+
+def returns(terms: Sequence[str], counts: Mapping[str, int]) -> float:
+    """Return the mean of the logarithms of the numbers of times that a text has some terms. `counts` has these numbers."""
+    return float(np.mean(np.log([max(counts[term], 1) for term in terms])))
 
 
 def _spans(words: ChunkedWords, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -126,7 +139,9 @@ def written(texts: TextWords, begin: int, end: int) -> str:
 
 
 def _facts(words: ChunkedWords, spans: Sequence[tuple[int, int]], first: int) -> list[float]:
-    """Return the facts about a phrase that occurs at `spans` in the text that begins at the place `first`."""
+    """Return the facts about a phrase that occurs at `spans` in the text that begins at the place `first`, without the last
+    fact.
+    """
     begin, end = spans[0]
     return [
         float(end - begin > 1),

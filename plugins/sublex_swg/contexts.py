@@ -1,21 +1,26 @@
 """Score the neighbours of a word in a sense by its contexts, the documents in which the word has this sense.
 
 Edges of a word graph predict well, but many of them come from two or three documents, or lead to words that mean
-little, such as "cannot". Contexts look at more: how many documents of a sense contain the other word, how many
-documents of the whole collection contain it, and whether it is a word that some documents are about.
+little, such as "cannot". Contexts look at more: how many documents of a sense contain the other word, in how many of
+them both words stand near each other, how many documents of the whole collection contain the other word, and whether it
+is a word that some documents are about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
 
 # A word of a sense needs MIN_CONTEXTS documents in the topic, and this share of the documents of the word. A word that
-# is near it needs MIN_SHARED of these documents, and LEAST closeness. A sense has MIN_NEAR near words or more.
-MIN_CONTEXTS, MIN_CONTEXT_SHARE, MIN_SHARED, LEAST, MIN_NEAR = 5, 0.02, 3, 0.2, 2
-# The discount of closeness: n shared documents count n / (n + DISCOUNT).
+# is close to it stands near it in MIN_SHARED of these documents, and has LEAST closeness. A sense has MIN_CLOSE close
+# words or more.
+MIN_CONTEXTS, MIN_CONTEXT_SHARE, MIN_SHARED, LEAST, MIN_CLOSE = 5, 0.02, 4, 0.06, 2
+# If the index stores no texts, nobody knows which words stand near each other. Then both need only be in MIN_SHARED_APART
+# documents, and closeness, which is larger then, is at least LEAST_APART.
+MIN_SHARED_APART, LEAST_APART = 3, 0.2
+# The discount of closeness: of n shared documents, m in which both words stand near each other count m / (n + DISCOUNT).
 DISCOUNT = 4.0
 # The residual idf from which a word counts in full, and the number of groups of documents of about the same length.
 INFORMATIVE, LENGTHS = 0.5, 64
@@ -39,7 +44,13 @@ def informativeness(df: np.ndarray, cf: np.ndarray, lengths: np.ndarray, vocabul
 
 
 def closeness(
-    graph: csr_array, binary: csr_array, occurs: csr_array, df: np.ndarray, weights: np.ndarray, documents: int
+    graph: csr_array,
+    binary: csr_array,
+    occurs: csr_array,
+    df: np.ndarray,
+    weights: np.ndarray,
+    documents: int,
+    near: Callable[[csr_array], np.ndarray] | None = None,
 ) -> csr_array:
     """Return how close each word's neighbours in a topic are to the word, as sparse rows with the pattern of the
     positive edges. Neighbours that are not close are left out.
@@ -47,7 +58,8 @@ def closeness(
     Closeness begins with the normalised pointwise mutual information of "the word has the topic in the document" and
     "the neighbour is in the document": once compared with the whole collection, which also finds what is common in the
     topic, and once compared with the documents of the topic, which finds what is special. Closeness is the geometric
-    mean of both, with a discount for few documents, times the informativeness of both words.
+    mean of both, times the share of the shared documents in which both words stand near each other, with a discount for
+    few documents, times the informativeness of both words.
 
     Parameters
     ----------
@@ -57,25 +69,33 @@ def closeness(
     df : array, the number of documents of the collection that contain each word
     weights : array, the informativeness of each word
     documents : int, the number of documents of the collection
+    near : function, returns for each stored entry of a matrix of words by words the number of the topic's documents in
+        which both words stand near each other, and the first has the topic; without it, all shared documents count
     """
     contexts = np.bincount(binary.indices, minlength=binary.shape[1])
     enough = (contexts >= MIN_CONTEXTS) & (contexts >= MIN_CONTEXT_SHARE * df)
     pairs = graph.tocoo()
     kept = (pairs.data > 0) & enough[pairs.coords[0]] & (weights[pairs.coords[1]] > 0)
     first, second = (coordinate[kept] for coordinate in pairs.coords)
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
     shared = _shared(binary, occurs, first, second)
-    kept = shared >= MIN_SHARED
-    first, second, shared = first[kept], second[kept], shared[kept]
+    least, enough_shared = (LEAST_APART, MIN_SHARED_APART) if near is None else (LEAST, MIN_SHARED)
+    beside = shared
+    if near is not None:
+        beside = near(csr_array((np.ones(len(first), np.int8), (first, second)), shape=graph.shape))
+    kept = (shared > 0) & (beside >= enough_shared)
+    first, second, shared, beside = first[kept], second[kept], shared[kept], beside[kept]
     share = shared / contexts[first]
     topic_df = np.bincount(occurs.indices, minlength=occurs.shape[1])
     in_all, in_topic = (
         np.maximum(np.log(share * total / held[second]), 0) / -np.log(shared / (total + 1))
         for held, total in ((df, documents), (topic_df, occurs.shape[0]))
     )
-    close = np.sqrt(in_all * in_topic) * shared / (shared + DISCOUNT) * weights[first] * weights[second]
-    kept = close >= LEAST
+    close = np.sqrt(in_all * in_topic) * beside / (shared + DISCOUNT) * weights[first] * weights[second]
+    kept = close >= least
     found = csr_array((close[kept].astype(np.float32), (first[kept], second[kept])), shape=graph.shape)
-    few = np.diff(found.indptr) < MIN_NEAR
+    few = np.diff(found.indptr) < MIN_CLOSE
     found.data[np.repeat(few, np.diff(found.indptr))] = 0
     found.eliminate_zeros()
     found.sort_indices()

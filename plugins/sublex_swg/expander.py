@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from sublex.errors import InputError
 from sublex.estimators.word_sums import VOCABULARY, count_matrix
 from sublex.tools.messages import near_names, nearest
 from sublex_swg.common_words import common_words, topics_of_common_words
-from sublex_swg.contexts import MIN_CONTEXTS, MIN_NEAR, closeness, informativeness
+from sublex_swg.contexts import MIN_CLOSE, MIN_CONTEXTS, closeness, informativeness
 from sublex_swg.graph import word_graph
 from sublex_swg.reading_order import followers
 from sublex_swg.topic_documents import topic_documents
+from sublex_swg.windows import read_sentences
 from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class SWG(Fittable):
     without closeness are left out.
     """
 
-    version = 2
+    version = 3
     docs = 0
     graphs: WordSenses
 
@@ -96,6 +98,7 @@ class SWG(Fittable):
             if self.near == "contexts"
             else np.ones(len(vocabulary))
         )
+        sentences = read_sentences(corpus, vocabulary, job.map) if self.near == "contexts" else None
         graphs, near, df, sizes, topics = [], [], [], [], theta.shape[1]
         for topic in range(topics):
             share = theta[:, topic]
@@ -113,13 +116,16 @@ class SWG(Fittable):
             )
             graphs.append(graph.astype(np.float32))
             if self.near == "contexts":
+                beside = None if sentences is None else partial(sentences.near, found.docs, found.binary)
                 near.append(
-                    closeness(graph, found.binary, csr_array(occurs[found.docs]), all_df, says, len(corpus.docs))
+                    closeness(
+                        graph, found.binary, csr_array(occurs[found.docs]), all_df, says, len(corpus.docs), beside
+                    )
                 )
-        stacked, beside = (csr_array(vstack(parts, format="csr")) if parts else None for parts in (graphs, near))
+        stacked, close = (csr_array(vstack(parts, format="csr")) if parts else None for parts in (graphs, near))
         follows = followers(corpus, vocabulary, csr_array(sum(graphs, csr_array(graphs[0].shape))), job.map)
         numbers = np.array(df, np.int64), np.array(sizes, np.int64)
-        self.graphs = WordSenses(vocabulary, stacked, *numbers, says, follows, beside)
+        self.graphs = WordSenses(vocabulary, stacked, *numbers, says, follows, close)
         self.surfaces = [corpus.surface(term).casefold() for term in vocabulary]
 
     def save(self, store: Store) -> None:
@@ -204,7 +210,7 @@ class SWG(Fittable):
                 f"a sense needs {MIN_CONTEXTS} documents of a topic, and no topic has it in more than {most} of the "
                 f"documents looked at; {more}, or take near=edges"
             )
-        return f"no topic has {MIN_NEAR} words that are close to it; near=edges lists those that are not close"
+        return f"no topic has {MIN_CLOSE} words that are close to it; near=edges lists those that are not close"
 
     def known_terms(self) -> list[str]:
         """Return the words of the graphs."""

@@ -100,14 +100,16 @@ def test_the_facts_about_a_phrase_are_these():
     words, texts = read("graph, the sparse random graph, sparse random graph")
     one, other = chunks(words, 0, len(texts.words))
     # The largest idf is that of "rapid", 5. Unknown words would have it too.
-    assert one.facts == pytest.approx([0, 0, 2 / 5, 0.6, 0.5, 0.9, 0], rel=1e-6)
+    # The text has "graph" three times, and "sparse" and "random" twice.
+    assert one.facts == pytest.approx([0, 0, 2 / 5, 0.6, 0.5, 0.9, 0, log(3)], rel=1e-6)
     assert other.spans == [(2, 5), (5, 8)]
-    assert other.facts == pytest.approx([1, log1p(2), 3 / 5, 0.5, 0.9, 0.9, log(2)], rel=1e-6)
+    often = (log(2) + log(2) + log(3)) / 3
+    assert other.facts == pytest.approx([1, log1p(2), 3 / 5, 0.5, 0.9, 0.9, log(2), often], rel=1e-6)
     odds = BASE + sum(weight * fact for weight, fact in zip(WEIGHTS.values(), other.facts, strict=True))
     assert other.strength == pytest.approx(1 / (1 + exp(-odds)))
-    assert [*WEIGHTS] == ["several", "place", "idf", "residual", "begins", "ends", "times"]
+    assert [*WEIGHTS] == ["several", "place", "idf", "residual", "begins", "ends", "times", "returns"]
     unknown = chunks(read("Erdős")[0], 0, 1)[0]
-    assert unknown.facts == pytest.approx([0, 0, 1, 0, 0.5, 0.5, 0])
+    assert unknown.facts == pytest.approx([0, 0, 1, 0, 0.5, 0.5, 0, 0])
 
 
 def item(text: str, strength: float) -> ShownKeyphrase:

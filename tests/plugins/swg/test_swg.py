@@ -26,6 +26,7 @@ from sublex_swg.contexts import closeness, informativeness
 from sublex_swg.drawing import Picture, pictures, svg
 from sublex_swg.expander import SWG
 from sublex_swg.layout import place_words
+from sublex_swg.windows import read_sentences
 from sublex_swg.word_senses import WordSenses
 
 WATER = "river shore boat mud reed flood otter bridge stream heron".split()
@@ -431,7 +432,8 @@ def test_words_that_are_spread_by_chance_say_little():
     assert found[0] < 0.1 and found.tolist()[1:] == [1, 0, 0]
 
 
-def test_closeness_is_that_of_the_formula():
+@pytest.mark.parametrize("texts", [True, False])
+def test_closeness_is_that_of_the_formula(texts):
     chance = np.random.default_rng(2)
     occurs = (chance.random((60, 6)) < 0.4).astype(int)
     occurs[:, 1] |= occurs[:, 0]
@@ -441,20 +443,67 @@ def test_closeness_is_that_of_the_formula():
     graph = np.ones((6, 6)) - np.eye(6)
     graph[0, 2] = graph[2, 0] = -1
     df, weights = occurs.sum(axis=0) + 7, np.array([1, 0.9, 1, 1, 0, 1.0])
-    found = closeness(csr_array(graph), csr_array(topic), csr_array(occurs), df, weights, 500).toarray()
+    # Of the documents with both words, some have them near each other.
+    near = chance.integers(0, topic.T @ occurs + 1)
+    given = (lambda pairs: near[pairs.tocoo().coords]) if texts else None
+    found = closeness(csr_array(graph), csr_array(topic), csr_array(occurs), df, weights, 500, given).toarray()
     expected = np.zeros((6, 6))
     for i in range(6):
         for j in range(6):
             shared, contexts = int((topic[:, i] * occurs[:, j]).sum()), int(topic[:, i].sum())
-            if graph[i, j] <= 0 or shared < 3 or contexts < 5:
+            if graph[i, j] <= 0 or contexts < 5:
+                continue
+            beside = near[i, j] if texts else shared
+            if beside < (4 if texts else 3):
                 continue
             values = []
             for total, held in ((500, df[j]), (60, occurs[:, j].sum())):
                 values.append(max(0, np.log(shared / contexts * total / held)) / -np.log(shared / (total + 1)))
-            close = np.sqrt(values[0] * values[1]) * shared / (shared + 4) * weights[i] * weights[j]
-            expected[i, j] = close if close >= 0.2 else 0
+            close = np.sqrt(values[0] * values[1]) * beside / (shared + 4) * weights[i] * weights[j]
+            expected[i, j] = close if close >= (0.06 if texts else 0.2) else 0
     expected[(expected > 0).sum(axis=1) < 2] = 0
     assert (expected > 0).any() and (expected[:, 4] == 0).all() and found == pytest.approx(expected, rel=1e-5)
+
+
+def test_words_are_near_each_other_within_a_sentence_and_eight_words(tmp_path):
+    """Counted anew, text by text, with random texts in two segments."""
+    chance, letters = np.random.default_rng(5), "bcdefgh"
+    made = []
+    for k in range(40):
+        words = chance.choice([*letters, "the", "zz"], chance.integers(0, 60)).tolist()
+        made.append({"id": str(k), "text": " ".join(w + (". Then" if chance.random() < 0.1 else "") for w in words)})
+    index = sublex.build(made[:25], tmp_path / "i", analyzer="english(stem=none)")
+    index.add([sublex.Document(each["id"], each["text"]) for each in made[25:]])
+    sentences = read_sentences(index.corpus, letters)
+    docs = np.array([1, 4, 7, 8, 20, 30, 38, 39])
+    counted = chance.random((len(docs), 7)) < 0.7
+    pairs = (chance.random((7, 7)) < 0.6) & ~np.eye(7, dtype=bool)
+    expected = np.zeros((7, 7), int)
+    for row, doc in enumerate(docs.tolist()):
+        found = set()
+        for sentence in made[doc]["text"].split("."):
+            words = sentence.split()
+            for place, word in enumerate(words):
+                found |= {(word, other) for other in words[max(0, place - 8) : place + 9]}
+        for i, j in zip(*np.nonzero(pairs), strict=True):
+            expected[i, j] += counted[row, i] and (letters[i], letters[j]) in found
+    got = csr_array(pairs.astype(np.int8))
+    got.data = sentences.near(docs, csr_array(counted.astype(np.int8)), got)
+    assert (got.toarray() == expected).all() and expected.max() > 3
+
+
+def test_sentences_end_with_documents_and_full_stops(tmp_path):
+    index = sublex.build(
+        [{"id": "a", "text": "big data. big big"}, {"id": "b", "text": "…"}, {"id": "c", "text": "data, big"}],
+        tmp_path / "i",
+        analyzer="plain",
+    )
+    found = read_sentences(index.corpus, ["big", "data"])
+    assert [part.tolist() for part in found] == [[0, 1, 0, 0, 1, 0], [2, 4, 6], [2, 2, 3]]
+    pairs = csr_array(np.array([[0, 1], [1, 0]], np.int8))
+    both = csr_array(np.ones((3, 2), np.int8))
+    assert found.near(np.arange(3), both, pairs).tolist() == [2, 2]
+    assert found.near(np.array([2]), both[[2]], pairs).tolist() == [1, 1]
 
 
 def test_no_more_documents_of_a_topic_are_looked_at_than_the_parameter_says(banks):

@@ -89,6 +89,23 @@ def test_rho_reaches_the_regressions_and_a_large_one_leaves_no_edge(tmp_path, mo
     assert set(given) == {50.0, 0.05}
 
 
+def test_closeness_counts_the_topics_documents_in_which_words_stand_near_each_other(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(expander, "closeness", lambda graph, *others: given.append(others) or graph)
+    found = fitted(tmp_path, {("a", "river"): 1})
+    number = {word: k for k, word in enumerate(found.graphs.vocabulary)}
+    pairs = csr_array(np.ones((len(number), len(number)), np.int8))
+    counts = pairs.astype(np.int64)
+    counts.data = given[0][-1](pairs)
+    counts = counts.toarray()
+    # Of the first topic's documents a to e, all but c and d have both words. In a, river has the other topic.
+    assert counts[number["river"], number["boat"]] == 2 and counts[number["boat"], number["river"]] == 3
+    # Documents a and d; c has no boat.
+    assert counts[number["boat"], number["mud"]] == counts[number["mud"], number["boat"]] == 2
+    # Too few of the topic's documents have heron.
+    assert counts[number["heron"]].sum() == 0
+
+
 def test_of_more_documents_than_are_taken_those_with_the_largest_shares_are(tmp_path):
     found = fitted(tmp_path, {}, documents=3)
     # Documents a, b and c.
