@@ -78,7 +78,9 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     rows = [(each.hit.rank, each.score, each.hit.docno, each.title, each.passage)[: len(first)] for each in found]
 
     def data() -> list[dict[str, Any]]:
-        records = [dict(zip(head, (*row, *own.values()), strict=True)) for row, own in zip(rows, values, strict=True)]
+        records: list[dict[str, Any]] = [
+            dict(zip(head, (*row, *own.values()), strict=True)) for row, own in zip(rows, values, strict=True)
+        ]
         if extras.parts and not extras.docnos:
             terms = answer.query.weights()
             for record, each in zip(records, found, strict=True):

@@ -14,13 +14,15 @@ from starlette.applications import Starlette
 from starlette.routing import Match, Route
 
 from sublex.service import anserini
+from sublex.service.calls import answered
 from sublex.service.guard import OF_PAGE, SAFE, Guard
 from sublex.service.limits import MOST_BODY, MOST_DOCUMENTS, MOST_QUERY, SLOW
 from sublex.service.openapi import schema_of
-from sublex.service.problems import MEDIA, Refused, as_bytes, body_of, busy, problem_of
+from sublex.service.problems import MEDIA, Refused, as_bytes, body_of, problem_of
 from sublex.service.server import Answer, Served, Server
 from sublex.service.streams import Lines
-from sublex.service.work import Pool, Stopped
+from sublex.service.tools import Endpoint
+from sublex.service.work import Pool
 
 Scope = Any
 Receive = Callable[[], Awaitable[Any]]
@@ -33,8 +35,6 @@ TYPES = {
     ".css": b"text/css; charset=utf-8", ".svg": b"image/svg+xml", ".png": b"image/png", ".json": JSON,
     ".txt": b"text/plain; charset=utf-8", ".woff2": b"font/woff2", ".ico": b"image/x-icon",
 }  # fmt: skip
-# Seconds after which a request that is not answered yet is watched for its client's leaving.
-WATCHED = 0.02
 _FIXED = {kind: ((b"content-type", kind), *SAFE, (b"cache-control", b"no-store")) for kind in (JSON, NDJSON, MEDIA)}
 
 
@@ -44,12 +44,14 @@ class App:
     def __init__(self, server: Server, guard: Guard, page: Path = PAGE):
         self.server, self.guard = server, guard
         self.pool = Pool(server.limits.threads, server.limits.waiting)
+        self.tools = Endpoint(server, self.answered)
         self.schema = as_bytes(schema_of(server))
         self.files = _files(page)
         routes = [
             Route("/v1/{name}", _Endpoint(self._operation), methods=["GET", "POST"]),
             Route("/v1/{index}/search", _Endpoint(self._anserini_search), methods=["GET"]),
             Route("/v1/{index}/doc/{docid:path}", _Endpoint(self._anserini_doc), methods=["GET"]),
+            Route("/mcp", _Endpoint(self._mcp), methods=["GET", "POST", "DELETE"]),
             Route("/openapi.json", _Endpoint(self._schema), methods=["GET"]),
             Route("/", _Endpoint(self._page), methods=["GET"]),
             Route("/page/{name:path}", _Endpoint(self._page), methods=["GET"]),
@@ -124,46 +126,9 @@ class App:
             return
         await self._send(send, 200, JSON, answer.body)
 
-    async def answered(self, call: Callable[[], Answer], receive: Receive) -> Answer | None:
+    async def answered(self, call: Callable[[], Answer], receive: Receive | None = None) -> Answer | None:
         """Have a thread make a call, and return its answer; None if the client leaves. Raise Refused after the deadline."""
-        loop = asyncio.get_running_loop()
-        job = self.pool.start(call)
-        watching: list[asyncio.Task[None]] = []
-        left = False
-
-        async def watch() -> None:
-            nonlocal left
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            left = True
-            await loop.run_in_executor(None, job.stop)
-
-        late = False
-
-        def end() -> None:
-            nonlocal late
-            late = True
-            loop.run_in_executor(None, job.stop)
-            # A call that cannot be stopped now, as in compiled code, is not waited for.
-            loop.call_later(0.5, lambda: job.future.done() or job.future.set_exception(Stopped()))
-
-        deadline = loop.call_later(self.server.limits.seconds, end)
-        soon = loop.call_later(WATCHED, lambda: watching.append(loop.create_task(watch())))
-        try:
-            answer: Answer = await job.future
-            return answer
-        except Stopped:
-            if left:
-                return None
-            seconds = f"{self.server.limits.seconds:g}"
-            if late:
-                raise Refused(504, f"The answer takes longer than {seconds} seconds; ask for less.") from None
-            raise busy("The server stopped this request; try again.") from None
-        finally:
-            deadline.cancel()
-            soon.cancel()
-            for task in watching:
-                task.cancel()
+        return await answered(self.pool, call, self.server.limits.seconds, receive)
 
     async def _body(self, served: Served, scope: Scope, receive: Receive) -> Mapping[str, Any]:
         """Return the object in the body of a request. Raise Refused for a body that is none, too large or cut."""
@@ -212,6 +177,16 @@ class App:
         if body is not None:
             await self._send(send, 200, JSON, body.body)
 
+    async def _mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of the Model Context Protocol."""
+
+        async def safely(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *SAFE]}
+            await send(message)
+
+        await self.tools.handle(scope, receive, safely)
+
     async def _schema(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._send(send, 200, JSON, self.schema)
 
@@ -249,6 +224,7 @@ class App:
             if message["type"] == "lifespan.startup":
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
+                await self.tools.close()
                 self.pool.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return

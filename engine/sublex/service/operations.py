@@ -133,8 +133,8 @@ def reading(context: RequestContext, asked: Asked) -> Shown:
             known = index.snapshot.term(term) if term else None
             near = None if known or not term else reader.nearest(term, raw)
             state = "stop" if not term else "known" if known else "unknown"
-            found = {"text": raw, "term": term, "df": known.df if known else 0, "state": state}
-            words.append({**found, "nearest": near.surface if near else ""})
+            word: dict[str, Any] = {"text": raw, "term": term, "df": known.df if known else 0, "state": state}
+            words.append({**word, "nearest": near.surface if near else ""})
     line = reader.read(asked.query, language) if language != "weighted" else None
     parts = [list(span) for span in line.spans] if line else []
     terms = [{"term": str(term), "weight": weight} for term, weight in query.weights().items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from sublex.service.given import GivenFiles
 from sublex.service.held import Generation, HeldIndex, HeldIndexes
 from sublex.service.limits import MOST_ANSWER, MOST_DEPTH, MOST_HITS, MOST_LETTERS, Limits
 from sublex.service.problems import Refused, as_bytes
+from sublex.service.tools import is_installed
 from sublex.tools.confinement import Confinement, confined
 from sublex.tools.messages import near_names, nearest
 
@@ -92,10 +93,14 @@ class Server:
     def find(self, name: str) -> Served:
         """Return an operation by its name in routes. Raise Refused for an unknown one."""
         if name not in self.served:
-            hint = nearest(name, self.served)
-            known = f"{'T' if hint else 't'}here are: {near_names(name, self.served)}"
-            raise Refused(404, f"No operation {name[:80]!r}; {hint}{known}.")
+            raise self.unknown(name, self.served)
         return self.served[name]
+
+    def unknown(self, name: str, names: Iterable[str]) -> Refused:
+        """Return the refusal of an operation that the server does not have; it has `names`."""
+        hint = nearest(name, names)
+        known = f"{'T' if hint else 't'}here are: {near_names(name, names)}"
+        return Refused(404, f"No operation {name[:80]!r}; {hint}{known}.")
 
     def given(self, served: Served, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the values of fields that a query string gives. Raise Refused for what an operation does not take."""
@@ -221,6 +226,7 @@ class Server:
             **files,
             **more,
             "operations": list(self.served),
+            "mcp": is_installed(),
         }
 
     def judgements_or_none(self) -> Qrels | None:
