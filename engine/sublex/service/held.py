@@ -71,7 +71,7 @@ class HeldIndex:
     @property
     def is_current(self) -> bool:
         """Whether the generation that was opened last is still that on disk, as far as the manifest's place and time tell."""
-        return _version(self.path) == self._seen
+        return bool(self._held) and _version(self.path) == self._seen
 
     @property
     def last(self) -> Generation:
@@ -84,9 +84,9 @@ class HeldIndex:
             return self._held[-1]
         with self._lock:
             seen = _version(self.path)
-            if seen == self._seen:
+            if self._held and seen == self._seen:
                 return self._held[-1]
-            if seen is None:
+            if self._held and seen is None:
                 raise IndexProblem(f"{self.path} is no index any more; older links show what it was.")
             with confined(None):
                 opened = Generation(sublex.open(self.path))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,15 +78,15 @@ def serve(
         raise InputError(f"--seconds is {seconds:g}; give a number above 0 and at most 3600.")
     from sublex.service.running import run_server
 
-    sockets = [_listening(host, port)]
-    port = sockets[0].getsockname()[1]
     token = _token(host)
     limits = Limits(
         threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, waiting, seconds
     )
-    server = server_of(context, indexes, topics, qrels, runs, judge, write, limits)
-    guard = Guard.of(own_names(host, names), port, token)
-    run_server(server, guard, sockets, lambda: _say_where(host, port, names, token))
+    with closing(_listening(host, port)) as listening:
+        port = listening.getsockname()[1]
+        server = server_of(context, indexes, topics, qrels, runs, judge, write, limits)
+        guard = Guard.of(own_names(host, names), port, token)
+        run_server(server, guard, [listening], lambda: _say_where(host, port, names, token))
     return Shown(list)
 
 
@@ -179,19 +181,16 @@ def _listening(host: str, port: int) -> socket.socket:
     if port > 65535:
         raise InputError(f"--port is {port}; give a number from 0 to 65535.")
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(128)
-    except OSError as error:
-        if error.errno in (98, 48):
-            raise InputError(f"Port {port} of {host} is in use; choose another one by --port, or 0 for any.") from None
-        reason = error.strerror or str(error)
-        raise InputError(f"Cannot listen on {host}, port {port}: {reason}.") from None
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128
+        )
     except UnicodeError:
         raise InputError(f"{host!r} is no address; write for example 127.0.0.1.") from None
-    return found
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(f"Port {port} of {host} is in use; choose another one by --port, or 0 for any.") from None
+        reason = (error.strerror or str(error)).split(" (while")[0]
+        raise InputError(f"Cannot listen on {host}, port {port}: {reason}.") from None
 
 
 def _token(host: str) -> str:
