@@ -13,7 +13,7 @@ from sublex.operations.declaring import Needs, operation, positional
 from sublex.operations.parameters import Reorder, Workers
 
 
-@operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
+@operation(faces=("cli", "service"), needs=Needs.PATH, forms=("table",), changes=True)
 def delete(
     context: OperationContext, docnos: Annotated[tuple[str, ...], positional("DOCNO", completes="docno")]
 ) -> Shown:
@@ -32,7 +32,7 @@ def delete(
     return sentence(f"Deleted {deleted:,} of {len(index) + deleted:,} documents from {context.path}")
 
 
-@operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
+@operation(faces=("cli", "service"), needs=Needs.PATH, forms=("table",), changes=True)
 def merge(context: OperationContext, reorder: Reorder = False, workers: Workers = None) -> Shown:
     """Merge the segments of an index into one, without deleted documents.
 
