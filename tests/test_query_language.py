@@ -18,6 +18,7 @@ import sublex
 from sublex.contracts.base import Document, Query
 from sublex.contracts.operators import NOTHING, Condition, Operator, within
 from sublex.errors import IndexProblem, InputError, SublexWarning
+from sublex.faces.reading import Reader
 from sublex.pipeline.index import Index
 from sublex.pipeline.stages.condition import ConditionKeep
 from sublex.pipeline.stages.mask import Mask
@@ -26,7 +27,6 @@ from sublex.query_language.expand import MOST, near_terms, terms_beginning
 from sublex.query_language.read import DEEPEST_PARENTHESES, WRITTEN_OPERATORS, read_tree
 from sublex.query_language.tree import Fuzzy, Phrase, Prefix, Stem, Word
 from sublex.retrieval.term_table import TermTable
-from sublex.shell.reading import Reader
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 

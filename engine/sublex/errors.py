@@ -44,6 +44,10 @@ class UnknownTopic(InputError, KeyError):
     __str__ = Exception.__str__
 
 
+class UnknownDocument(InputError):
+    """An index has no document with the given docno."""
+
+
 class PluginError(SublexError):
     """A plugin could not be loaded, failed, or returned a value that its contract does not allow."""
 

@@ -26,7 +26,10 @@ from sublex.contracts.hookspecs import hookimpl
 from sublex.contracts.operators import Operator, ordered, synonyms, window, within
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
+from sublex.faces import judging as judgements
 from sublex.faces.output import say
+from sublex.faces.reading import Reader
+from sublex.faces.vocabulary import Vocabulary
 from sublex.faces.work import terminal_of_another
 from sublex.forms.lines import Line, Shown, Span, line, sentence, table_lines, wrapped
 from sublex.language import plugins
@@ -34,20 +37,17 @@ from sublex.operations import PLUGINS, WITHOUT_COMMAND, Context, Needs, operatio
 from sublex.pipeline.index import Index
 from sublex.pipeline.side_by_side import Ranking
 from sublex.pipeline.weighted import query_of, weighted_query
-from sublex.shell import judging as judgements
 from sublex.shell.arguments import split
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import ENOUGH, Completions, fuzzy
 from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.prompt import Talker
-from sublex.shell.reading import Reader
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
 from sublex.shell.start import _replayed
-from sublex.shell.vocabulary import Vocabulary
 from sublex.tools import files
 from sublex.tools.messages import Message, Step
 from sublex.tools.strings import Strings

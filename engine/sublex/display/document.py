@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sublex.errors import InputError
+from sublex.errors import UnknownDocument
 from sublex.forms.lines import Line, Shown, line, table_lines
 from sublex.forms.values import to_json
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def document(index: Index, docno: str) -> Shown:
     """Return a stored document as Shown. Raise InputError for an unknown docno."""
     if docno not in index:
-        raise InputError(f"No document {docno or repr(docno)} in {index.path}.")
+        raise UnknownDocument(f"No document {docno or repr(docno)} in {index.path}.")
     found = index.document(docno)
     data = {"docno": found.docno, "title": found.title, "text": found.text, "fields": dict(found.fields)}
     return Shown(lambda: _lines(found), lambda: data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sublex.contracts.base import Document, Mark, Query
 from sublex.contracts.columns import comparisons_in, values_line
 from sublex.contracts.comparisons import Value
 from sublex.contracts.operators import words_in
+from sublex.errors import InputError
 from sublex.forms.lines import Line, Shown, Span, line, marked
 from sublex.pipeline.absence import kept_none
 from sublex.pipeline.query_forms import words_of
@@ -49,12 +50,18 @@ class Extras(NamedTuple):
 
     `grades` has the grade of each judged document; it is None without judgements. `labels` is the expression of the
     fitted model whose words are marked in the passages. The values of `columns` stand behind the title.
+
+    The hits begin at the rank `start`. With `docnos`, no title and no passage is read. With `parts`, the records have
+    titles and passages also as pieces.
     """
 
     bars: bool = False
     grades: Mapping[str, int] | None = None
     labels: str = ""
     columns: tuple[str, ...] = ()
+    start: int = 1
+    docnos: bool = False
+    parts: bool = False
 
 
 NO_EXTRAS = Extras()
@@ -62,25 +69,68 @@ NO_EXTRAS = Extras()
 
 def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     """Return the hits of an answer as Shown."""
-    found = excerpts(index, answer, list(answer.hits))
+    chosen = answer.hits[extras.start - 1 :]
+    found = list(map(_without_text, chosen)) if extras.docnos else excerpts(index, answer, chosen)
     columns = {name: index.snapshot.column(name) for name in extras.columns}
     values = [{name: column.values_of(each.hit.doc) for name, column in columns.items()} for each in found]
-    head = (*HEAD, *(f"column {name}" if name in HEAD else name for name in columns))
-    rows = [(each.hit.rank, each.score, each.hit.docno, each.title, each.passage) for each in found]
+    first = HEAD[: HEAD.index("title")] if extras.docnos else HEAD
+    head = (*first, *(f"column {name}" if name in HEAD else name for name in columns))
+    rows = [(each.hit.rank, each.score, each.hit.docno, each.title, each.passage)[: len(first)] for each in found]
+
+    def data() -> list[dict[str, Any]]:
+        records: list[dict[str, Any]] = [
+            dict(zip(head, (*row, *own.values()), strict=True)) for row, own in zip(rows, values, strict=True)
+        ]
+        if extras.parts and not extras.docnos:
+            terms = answer.query.weights()
+            for record, each in zip(records, found, strict=True):
+                record["title_parts"] = pieces(index, each.title, dict.fromkeys(map(str, terms)))
+                record["passage_parts"] = parts(index, each.passage, each.places, terms)
+        return records
+
     return Shown(
         lambda: _lines(index, answer, found, extras, values),
-        lambda: [dict(zip(head, (*row, *own.values()), strict=True)) for row, own in zip(rows, values, strict=True)],
+        data,
         head,
         [(*row, *(", ".join(map(str, each)) for each in own.values())) for row, own in zip(rows, values, strict=True)],
     )
+
+
+def _without_text(hit: Hit) -> Found:
+    # This is the shortest decimal form of the float32 score; a run has the same form.
+    return Found(hit, float(str(np.float32(hit.score))))
+
+
+def pieces(index: Index, text: str, words: Mapping[str, str | None]) -> list[tuple[str, str]]:
+    """Return a text as pieces. A word with a term in `words` is a piece with what is there for the term, or the term itself."""
+    found: list[tuple[str, str]] = []
+    position = 0
+    for begin, raw, terms in located_terms(index.analyzer, text):
+        if term := next((each for each in terms if each in words), ""):
+            found += [(text[position:begin], ""), (raw, words[term] or term)]
+            position = begin + len(raw)
+    return [piece for piece in (*found, (text[position:], "")) if piece[0]]
+
+
+def parts(
+    index: Index, text: str, places: Sequence[tuple[int, int]], terms: Mapping[str, float]
+) -> list[tuple[str, str]]:
+    """Return a text as pieces, each with the term of the query that stands there; "" for the text between the places."""
+    pieces: list[tuple[str, str]] = []
+    position = 0
+    for begin, end in places:
+        within = [term for _, _, own in located_terms(index.analyzer, text[begin:end]) for term in own]
+        term = next((each for each in within if each in terms), within[0] if within else "")
+        pieces += [(text[position:begin], ""), (text[begin:end], term)]
+        position = end
+    return [piece for piece in (*pieces, (text[position:], "")) if piece[0]]
 
 
 def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[Found]:
     """Return hits with their titles and best passages; both are empty where no text can be read."""
     from sublex.retrieval.passages import passages_of, title_spans
 
-    # This is the shortest decimal form of the float32 score; a run has the same form.
-    found = [Found(hit, float(str(np.float32(hit.score)))) for hit in hits]
+    found = list(map(_without_text, hits))
     places, terms = list[int](), answer.query.weights()
 
     def documents() -> Iterator[Document]:
@@ -162,12 +212,14 @@ def _legend(marks: Sequence[Mark]) -> Iterator[Span]:
         yield Span(label, label_style(number))
 
 
-def trec_lines(answer: Answer, pipeline: Pipeline, qid: str) -> Iterator[np.ndarray]:
-    """Yield the hits as the lines of a TREC run, as bytes."""
+def trec_lines(answer: Answer, pipeline: Pipeline, qid: str, start: int = 1) -> Iterator[np.ndarray]:
+    """Yield the hits as the lines of a TREC run, as bytes. Raise InputError unless they begin at the first rank."""
     from sublex.pipeline.pipeline import expect_scores
     from sublex.trec.run_names import tag_of
     from sublex.trec.run_writer import run_lines
 
+    if start != 1:
+        raise InputError("A run begins at the first rank; leave --from out.")
     expect_scores(pipeline.expression)
     yield from run_lines([(qid, answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline)))
 

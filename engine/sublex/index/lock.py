@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from sublex.errors import IndexProblem, SublexError, is_interrupt
+from sublex.errors import IndexProblem, InputError, SublexError, is_interrupt
 from sublex.index.directory import Directory
 from sublex.index.manifest import (
     BUILDING,
@@ -21,6 +21,7 @@ from sublex.index.manifest import (
     remove_leftovers,
 )
 from sublex.index.ownership import HOLDER_BYTES, LEFT, LOCK, expect_own, signature
+from sublex.tools.confinement import may_change
 
 
 @contextmanager
@@ -32,6 +33,8 @@ def locked(root: Path, action: str, create: bool = False, left: Collection[str] 
     `left` of a killed build, is refused. An `OSError` of the block becomes an `IndexProblem` that says that the index is
     unchanged.
     """
+    if not may_change():
+        raise InputError(f"This request may only read, so {root} stays as it is.")
     index = Directory(root)
     try:
         if create:

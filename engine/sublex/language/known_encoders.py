@@ -22,6 +22,7 @@ from sublex.language.names import check_name, is_component, rewritten
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry
 from sublex.language.python_parts import PythonPart
+from sublex.tools.confinement import confined, refused_folder
 from sublex.tools.files import replace_file
 from sublex.tools.messages import Message, Step, nearest
 from sublex.tools.plain_files import open_plain
@@ -153,7 +154,7 @@ def with_known_encoders(expression: Expression, registry: Registry) -> Expressio
         # The file is read only for an expression with an unknown word.
         named = named_encoders() if named is None else named
         if call.name in named:
-            return parse(named[call.name])
+            return _free(parse(named[call.name]), registry)
         hint = nearest(call.name, named)
         if hint and not nearest(call.name, registry.names("component")):
             raise UnknownName(Message(f"No component {call.name}; {hint}To list your encoders: ", Step("encoder list")))
@@ -161,6 +162,14 @@ def with_known_encoders(expression: Expression, registry: Registry) -> Expressio
 
     changed: Expression = rewritten(expression, registry, meaning)
     return changed
+
+
+def _free(encoder: Expression, registry: Registry) -> Expression:
+    """Return an encoder of the user's file, resolved if it is read for somebody who may name no folder: its user named it."""
+    if not isinstance(encoder, Call) or not refused_folder(""):
+        return encoder
+    with confined(None):
+        return registry.resolve("encoder", encoder)
 
 
 def encoder_of(text: str | Expression, registry: Registry) -> Component:
@@ -187,8 +196,9 @@ def encoder_by_identity(identity: str, registry: Registry) -> tuple[Component, E
                 Step("encoder add", "NAME", 'onnx("FOLDER")'),
             )
         )
-    component = encoder_of(known.expression, registry)
-    made: Encoder = component.make()
+    with confined(None):
+        component = encoder_of(known.expression, registry)
+        made: Encoder = component.make()
     if identity_of(made, component) != identity:
         raise InputError(
             f"The files of {component} have changed since you added it, so its vectors differ from those of the index; "

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pluggy
 
 from sublex.contracts import hookspecs
-from sublex.contracts.base import Param
+from sublex.contracts.base import Folder, Param, Resource
 from sublex.errors import InputError, PluginError, UnknownName, is_out_of_memory
 from sublex.language.expression import (
     KEYWORDS,
@@ -33,6 +33,7 @@ from sublex.language.expression import (
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
 from sublex.language.profiles import Defaults
+from sublex.tools.confinement import refused_file, refused_folder
 from sublex.tools.messages import Message, Step, in_short, unknown
 
 # The version of the plugin contract; a plugin declares it as `sublex_api`.
@@ -328,6 +329,7 @@ class Registry:
             return self.resolve_all(expression, defaults)
 
         values = matched(call, registration.params, inner, defaults.get(registration.name, {}))
+        _refuse_files(call, registration.params, values)
         unique = [r.name for r in self._registrations(kind, registration.name)].count(registration.name) == 1
         name = registration.name if unique else f"{registration.plugin}:{registration.name}"
         declared = [
@@ -378,6 +380,16 @@ class Registry:
 
 def _call(implementation: pluggy.HookImpl, **given: Any) -> None:
     implementation.function(**{name: given[name] for name in implementation.argnames})
+
+
+def _refuse_files(call: Call, params: Iterable[Param], values: Mapping[str, Any]) -> None:
+    """Raise InputError for a call that names a file, if it belongs to a request whose sender may name none."""
+    for param in params:
+        value = values[param.name]
+        if param.type is Folder and value is not None and (refusal := refused_folder(str(call))):
+            raise InputError(refusal)
+        if param.type is Resource and value is not None and (refusal := refused_file(str(call), str(value))):
+            raise InputError(refusal)
 
 
 def _kinds(kind: str) -> tuple[str, ...]:

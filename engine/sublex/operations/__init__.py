@@ -68,6 +68,7 @@ SECTIONS = {
         "resource add": "resources:add", "resource remove": "resources:remove", "resource list": "resources:list_resources",
         "encoder add": "encoders:add", "encoder remove": "encoders:remove", "encoder list": "encoders:list_encoders",
     },
+    "Serve indexes": {"serve": "sublex.service.start", "mcp": "sublex.service.start"},
     "Components, plugins, the demo and compilation": {
         "components": "looking", "backends": "looking", "plugins": "looking",
         "plugin new": "sublex.cli.plugin:new", "plugin test": "sublex.cli.plugin:test",

@@ -13,7 +13,7 @@ from sublex.operations.declaring import Needs, operation, positional
 from sublex.operations.parameters import Reorder, Workers
 
 
-@operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
+@operation(faces=("cli", "service"), needs=Needs.PATH, forms=("table",), changes=True)
 def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCNO", completes="docno")]) -> Shown:
     """Delete documents from an index by their docnos.
 
@@ -30,7 +30,7 @@ def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCN
     return sentence(f"Deleted {deleted:,} of {len(index) + deleted:,} documents from {context.path}")
 
 
-@operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
+@operation(faces=("cli", "service"), needs=Needs.PATH, forms=("table",), changes=True)
 def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -> Shown:
     """Merge the segments of an index into one, without deleted documents.
 

@@ -51,6 +51,8 @@ class Context:
         self.topic = "1"
         # What the user writes for the query language.
         self.language_option = "--language query"
+        # Whether the runs of a comparison are stored with the index, so that the next one finds them there.
+        self.stores_runs = True
         # The command line that asked, if there is one, for reports that name it.
         self.command_line = ""
 

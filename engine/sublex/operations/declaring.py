@@ -43,7 +43,8 @@ class Parameter:
     `flags` are the names of an option, such as ("-k",); they are None for a positional parameter. `completes` says what
     values the parameter takes, so that a face can complete them: "index", "file", "word", "docno", "expression",
     "fittable", "expander", "model", "name", "component", "analyzer", "reader", "backend" or "profile". `shown` is the default
-    in words. `least` is the lowest number that the parameter takes.
+    in words. `least` is the lowest number that the parameter takes. `given` says what a file is that a server may read for
+    its users: "topics", "judgements" or "runs"; they choose it among the files that were given when the server was started.
 
     The other attributes are for faces that remember the last answer, such as the shell. These faces supply the value of
     a `remembered` parameter themselves. They take a `bare` option as a positional argument, after `word` if that is not
@@ -56,6 +57,7 @@ class Parameter:
     completes: str = ""
     shown: str = ""
     least: int | None = None
+    given: str = ""
     remembered: bool = False
     bare: bool = False
     word: str = ""
@@ -109,8 +111,10 @@ class Operation:
 
     `forms` are the forms of the result, the usual one first. `python` is an expression of Python that gives the same
     result, with {name} for the arguments, or a function of the arguments that returns such an expression. `prints` says
-    what the value of this expression is: "hits", "rows" or "value". `faces` are the faces that have the operation.
-    `shell` is the operation's name in the shell, if it has another name there.
+    what the value of this expression is: "hits", "rows" or "value". `faces` are the faces that have the operation: "cli",
+    "shell" and "service". By default all have it, the service only if the result has the form "json". `shell` is the
+    operation's name in the shell, if it has another name there. `changes` says whether a call changes the index; it may be
+    a function of the arguments. The service makes such a call only for users who may change the index.
     """
 
     def __init__(
@@ -124,14 +128,17 @@ class Operation:
         python: str | Callable[[Mapping[str, Any]], str] = "",
         prints: str = "value",
         index_help: str = "",
-        faces: Sequence[str] = ("cli", "shell"),
+        faces: Sequence[str] = (),
         shell: str = "",
         section: str = "",
+        changes: bool | Callable[[Mapping[str, Any]], bool] = False,
     ):
         self.function, self.name = function, name or function.__name__.replace("_", "-")
         self.needs, self.forms, self.file = needs, tuple(forms), file
         self.python, self.prints, self.index_help, self.section = python, prints, index_help, section
-        self.faces = ("shell",) if needs is Needs.SESSION else tuple(faces)
+        usual = ("cli", "shell", "service") if "json" in self.forms else ("cli", "shell")
+        self.faces = ("shell",) if needs is Needs.SESSION else tuple(faces or usual)
+        self._changes = changes
         self.shell = shell or self.name
 
     def __call__(self, context: Any, **arguments: Any) -> Any:
@@ -140,6 +147,20 @@ class Operation:
         for name, group in self._groups.items():
             arguments[name] = group(**{each: arguments.pop(each) for each in group._fields if each in arguments})
         return self.function(context, **arguments)
+
+    def changes(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call with these arguments changes the index."""
+        return self._changes(arguments) if callable(self._changes) else self._changes
+
+    @property
+    def may_change(self) -> bool:
+        """Whether some calls change the index."""
+        return bool(self._changes)
+
+    @property
+    def may_read(self) -> bool:
+        """Whether some calls change nothing."""
+        return self._changes is not True
 
     @cached_property
     def _doc(self) -> dict[str, str]:

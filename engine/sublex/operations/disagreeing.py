@@ -51,7 +51,7 @@ def disagree(
     context: Context,
     topics: TopicFile,
     rankers: Rankers = (),
-    qrels: Annotated[str | None, option(metavar="FILE", completes="file", remembered=True)] = None,
+    qrels: Annotated[str | None, option(metavar="FILE", completes="file", given="judgements", remembered=True)] = None,
     number: Annotated[int, option("-n", least=1)] = 10,
     documents: Annotated[int, option(least=1)] = 5,
     depth: Annotated[int, option(least=2)] = 100,

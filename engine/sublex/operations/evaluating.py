@@ -47,11 +47,13 @@ RUN_HITS, GROUPS = 1000, 3
 
 
 class Loaded(NamedTuple):
-    """The topics and judgements that a session has loaded, and how it ranks. Command lines name all three."""
+    """The topics, judgements and runs that a face has loaded, and how a session ranks. Command lines name all of them."""
 
     loaded_topics: Annotated[Any, option(hidden=True, remembered=True)] = None
     loaded_qrels: Annotated[Any, option(hidden=True, remembered=True)] = None
     ranking: Ranking = None
+    # The systems of run files that a server was given; a session has none.
+    loaded_runs: Annotated[tuple[Any, ...], option(hidden=True)] = ()
 
     def files(self) -> tuple[str, str] | None:
         """Return the files of topics and judgements; None if one of them comes from no file."""
@@ -86,7 +88,7 @@ def _compare_step(
     collapse: str = "",
 ) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
-    files = loaded.files()
+    files = None if loaded.loaded_runs else loaded.files()
     rule = None if contradictions == "error" else contradictions
     read = None if language == "plain" else language
     if files is None:
@@ -107,9 +109,11 @@ def measure(
     by_topic: Annotated[bool, option("-q", "--by-topic")] = False,
     by: GroupedBy = (),
     groups: GroupCount = GROUPS,
-    topics: Annotated[str, option(metavar="FILE", completes="file")] = "",
+    topics: Annotated[str, option(metavar="FILE", completes="file", given="topics")] = "",
     collapse: Collapse = "",
-    rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
+    rankers: Annotated[
+        tuple[str, ...], option("--ranker", metavar="EXPR", completes="expression", bare=True, hidden=True)
+    ] = (),
     language: Annotated[str, option(hidden=True, remembered=True)] = "plain",
     queries: Annotated[tuple[str, ...], option(hidden=True, remembered=True)] = (),
 ) -> Shown:
@@ -146,9 +150,11 @@ def measure(
         notes += input_warnings(systems, judgements)
     else:
         context.give_queries(queries)
-        pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
+        named = rankers or (() if loaded.loaded_runs else (loaded.ranking,))
+        pipelines = [context.pipeline(ranker) for ranker in named]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
+        systems += loaded.loaded_runs
     systems, judgements, said = collapsed(systems, judgements, collapse)
     notes += said
     with context.step("Measured the runs"):
@@ -216,7 +222,7 @@ def _run(context: Context, topics: Topics, pipeline: Pipeline, k: int, **options
     from sublex.evaluation.systems import run_system
 
     with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
-        return run_system(context.index, topics, pipeline, k, progress=advance, **options)
+        return run_system(context.index, topics, pipeline, k, progress=advance, cache=context.stores_runs, **options)
 
 
 @operation(
@@ -287,7 +293,7 @@ def compare(
         topics = topic_file and sublex.read_topics(topic_file, fields)
         notes = [*judgements.notes, *(topics.notes if topics else ())]
     else:
-        rankers, notes = compared(rankers, loaded.ranking), []
+        rankers, notes = rankers if loaded.loaded_runs else compared(rankers, loaded.ranking), []
     if context.has_index:
         context.give_queries(queries)
     index = context.index if context.has_index else None
@@ -295,6 +301,7 @@ def compare(
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
     said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
     systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
+    systems += loaded.loaded_runs
     if topics:
         systems = [
             _run(context, topics, p, k, workers=workers, fresh=fresh, language=language) for p in pipelines

@@ -72,7 +72,7 @@ def explain(
     return shown
 
 
-@operation(faces=("shell",))
+@operation(faces=("shell", "service"))
 def why_not(context: Context, docno: Docno, asked: Asked) -> Shown:
     """Show why a document is not among the hits of the last query.
 

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 FIT_MEMORY = "4GB"
 
 
-@operation(forms=("table",), python="[index.fit(expression) for expression in {expressions}]")
+@operation(
+    faces=("cli", "shell", "service"),
+    forms=("table",),
+    python="[index.fit(expression) for expression in {expressions}]",
+    changes=True,
+)
 def fit(
     context: Context,
     expressions: Annotated[tuple[str, ...], positional("EXPR", completes="fittable")] = (),
@@ -254,7 +259,7 @@ def forget_code(given: Mapping[str, Any]) -> str:
     return f"index.forget({', '.join(arguments)})"
 
 
-@operation(python=forget_code)
+@operation(python=forget_code, changes=True)
 def forget(
     context: Context,
     expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")],

@@ -21,7 +21,13 @@ def label_code(given: Any) -> str:
     return f"index.label({arguments})"
 
 
-@operation(needs=Needs.MODEL, forms=("table", "json", "csv"), python=label_code, prints="rows")
+@operation(
+    needs=Needs.MODEL,
+    forms=("table", "json", "csv"),
+    python=label_code,
+    prints="rows",
+    changes=lambda given: given["action"] != "list",
+)
 def label(
     context: Context,
     expression: Model,

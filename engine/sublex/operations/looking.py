@@ -81,7 +81,7 @@ def term_code(given: Mapping[str, Any]) -> str:
     return f"index.term({text!r})" if re.match(rf"{NAME}:\S", text) else f"index.term(index.analyze({text!r})[0])"
 
 
-@operation(faces=("shell",), forms=("table", "json", "csv"), python=term_code)
+@operation(faces=("shell", "service"), forms=("table", "json", "csv"), python=term_code)
 def term(context: Context, text: Annotated[str, positional("WORD...", completes="word")]) -> Shown:
     """Show the document frequency and the collection frequency of words, as you write them."""
     from sublex.display.terms import analyzed_terms, words

@@ -11,7 +11,7 @@ from sublex.operations.declaring import operation, positional
 from sublex.tools.messages import Message, Step
 
 
-@operation(python="index.names")
+@operation(python="index.names", changes=lambda given: given["expression"] is not None)
 def name(
     context: Context,
     name: Annotated[str | None, positional("NAME", completes="name")] = None,
@@ -67,7 +67,7 @@ def _listed(context: Context) -> Shown:
     return records(head, [row[: len(head)] for row in rows], notes=notes)
 
 
-@operation(python="index.unname({name})")
+@operation(python="index.unname({name})", changes=True)
 def unname(context: Context, name: Annotated[str, positional("NAME", completes="name")]) -> Shown:
     """Remove a name, unless another name contains it. What it stood for stays.
 

@@ -13,9 +13,9 @@ OVERWRITE_HELP = "Replace a file that is there even if Sublex did not write it, 
 Docno = Annotated[str, positional("DOCNO", completes="docno")]
 # One fitted model; files.
 Model = Annotated[str, positional("EXPR", completes="model")]
-TopicFile = Annotated[str, positional("TOPICS", completes="file", remembered=True)]
-JudgementFile = Annotated[str, positional("QRELS", completes="file", remembered=True)]
-Runs = Annotated[tuple[str, ...], positional("RUN", completes="file", remembered=True)]
+TopicFile = Annotated[str, positional("TOPICS", completes="file", given="topics", remembered=True)]
+JudgementFile = Annotated[str, positional("QRELS", completes="file", given="judgements", remembered=True)]
+Runs = Annotated[tuple[str, ...], positional("RUN", completes="file", given="runs", remembered=True)]
 Sources = Annotated[tuple[str, ...], positional("SOURCE", completes="file")]
 DataFile = Annotated[str, positional("FILE", completes="file")]
 

@@ -13,14 +13,14 @@ from sublex.operations.parameters import Contradictions, Runs
 from sublex.tools.messages import counted
 
 
-@operation(needs=Needs.NOTHING, faces=("cli",), forms=FIGURES, file=File((".tsv", ".txt"), metavar="FORM"))
+@operation(needs=Needs.NOTHING, faces=("cli", "service"), forms=FIGURES, file=File((".tsv", ".txt"), metavar="FORM"))
 def pool(
     context: Context,
     runs: Runs,
     depth: Annotated[int | None, option(least=1)] = None,
     budget: Annotated[int | None, option(least=1)] = None,
     method: Literal["depth", "front", "change"] = "depth",
-    qrels: Annotated[str | None, option(metavar="FILE", completes="file")] = None,
+    qrels: Annotated[str | None, option(metavar="FILE", completes="file", given="judgements")] = None,
     contradictions: Contradictions = "error",
 ) -> Shown:
     """Choose documents of run files to judge next, as a form.

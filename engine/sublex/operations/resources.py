@@ -35,7 +35,7 @@ def remove(context: Context, name: Name) -> Shown:
     return sentence(f"{name} is gone from {context.path}")
 
 
-@operation("resource list", faces=("cli",))
+@operation("resource list", faces=("cli", "service"))
 def list_resources(context: Context) -> Shown:
     """List the resources of an index.
 

@@ -55,7 +55,7 @@ def search_code(given: Mapping[str, Any]) -> str:
     return f"{searched}.without(index.doc({without!r})).first({given['k']})" if without else searched
 
 
-@operation(faces=("cli",), forms=("table", "json", "csv", "trec"), python=search_code, prints="hits")
+@operation(faces=("cli", "service"), forms=("table", "json", "csv", "trec"), python=search_code, prints="hits")
 def search(
     context: Context,
     asked: Asked,
@@ -64,6 +64,9 @@ def search(
         tuple[str, ...], option(metavar="NAME", completes="column or model", shown="the model of the ranker")
     ] = (),
     show: Annotated[tuple[str, ...], option(metavar="NAMES", completes="column")] = (),
+    start: Annotated[int, option("--from", least=1)] = 1,
+    docnos: bool = False,
+    parts: bool = False,
 ) -> Shown:
     """Find the documents that match QUERY best.
 
@@ -75,6 +78,9 @@ def search(
             the N most frequent.
         of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
         show: Show the values of these columns, such as year,category; that of a sort stage is shown anyway.
+        start: Show the hits from this rank on; -k is their number.
+        docnos: Show ranks, scores and docnos alone, without reading titles and texts.
+        parts: In JSON, give titles and passages also as pieces, each with the term of the query that it is, or "".
 
     Examples:
         sublex search demo "cranes by the river"
@@ -89,6 +95,7 @@ def search(
         raise InputError("--of names a column or the model of --facets; write for example --facets 10, too.")
     context.give_queries(asked.queries)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
+    last = start + asked.k - 1
     named = [name.strip() for name in ",".join(show).split(",") if name.strip()]
     for name in named:
         index.snapshot.need_column(name)
@@ -96,10 +103,8 @@ def search(
     context.prepare("analyze search", index, once=not pipeline.expands)
     query = read_query(index, asked)
     with context.step(f"Ranked by {pipeline}"):
-        found = answered(
-            index, query, pipeline, max(asked.k, context.least_hits, DEPTH if counted else 0), asked.without
-        )
-    answer = found._replace(hits=found.hits.first(asked.k))
+        found = answered(index, query, pipeline, max(last, context.least_hits, DEPTH if counted else 0), asked.without)
+    answer = found._replace(hits=found.hits.first(last))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
         missing = index.snapshot.missing(query) if pipeline.reads_plain_words and pipeline.scores_words else {}
@@ -117,13 +122,14 @@ def search(
     if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))
     columns = tuple(dict.fromkeys((*pipeline.sorted_by, *named)))
-    shown = hits(index, answer, (context.extras or NO_EXTRAS)._replace(columns=columns))
+    extras = (context.extras or NO_EXTRAS)._replace(columns=columns, start=start, docnos=docnos, parts=parts)
+    shown = hits(index, answer, extras)
 
     def data() -> dict[str, Any]:
         return {"hits": shown.data, "missing": list(missing.values())}
 
     if not counted:
-        forms = {"trec": lambda: trec_lines(answer, pipeline, context.topic)}
+        forms = {"trec": lambda: trec_lines(answer, pipeline, context.topic, start)}
         return Shown(lambda: shown.lines, data, shown.head, shown.rows, notes, forms=forms)
     labels = _facets(index, query, pipeline, counted, facets or LABELS, asked.without)
     below = [line(), *labels.lines] if len(answer.hits) or corrected else []
@@ -172,7 +178,7 @@ def facets_code(given: Mapping[str, Any]) -> str:
     return f"{{name: counts[:{number}] for name, counts in {counted}.items()}}"
 
 
-@operation(faces=("shell",), python=facets_code)
+@operation(faces=("shell", "service"), python=facets_code)
 def facets(
     context: Context,
     asked: Asked,
@@ -302,7 +308,7 @@ def compared(rankers: tuple[str, ...], ranking: str | None) -> tuple[str, ...]:
     return (ranking or "BM25", *rankers) if len(rankers) == 1 else rankers
 
 
-@operation(faces=("shell",), python=versus_code, prints="rows", forms=("table", "json", "csv"))
+@operation(faces=("shell", "service"), python=versus_code, prints="rows", forms=("table", "json", "csv"))
 def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = None) -> Shown:
     """Show the rankings of several expressions for the last query side by side.
 

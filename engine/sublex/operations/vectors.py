@@ -29,7 +29,7 @@ def add_code(given: Mapping[str, Any]) -> str:
     return f"index.add_vectors({given['name']!r}, {list(given['files'])!r}{options})"
 
 
-@operation("vectors add", shell="vectors-add", forms=("table", "json"), python=add_code)
+@operation("vectors add", shell="vectors-add", faces=("cli", "shell"), python=add_code, changes=True)
 def add(
     context: Context,
     name: Name,
@@ -116,7 +116,7 @@ def list_vectors(context: Context) -> Shown:
     return records(("name", "expression", "vectors", "hash"), rows)
 
 
-@operation("vectors remove", shell="vectors-remove", python="index.remove_vectors({name})")
+@operation("vectors remove", shell="vectors-remove", python="index.remove_vectors({name})", changes=True)
 def remove(context: Context, name: Name) -> Shown:
     """Remove vectors from an index, with the models that rank by them.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Statistics
 from sublex.contracts.operators import Operator, operator, within, words_in
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownDocument
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.tools import arguments
@@ -222,7 +222,7 @@ class Contents:
         """Return the number of a live document of the snapshot; raise InputError if there is none with this docno."""
         doc = (snapshot or self.snapshot).doc(arguments.text(docno, "The docno"))
         if doc is None:
-            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
+            raise UnknownDocument(f"No document {docno or repr(docno)} in {self.path}.")
         return doc
 
     def documents(self, columns: str | Iterable[str] | None = None) -> LiveDocuments:

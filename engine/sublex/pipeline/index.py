@@ -169,6 +169,15 @@ class Index(Contents):
             warn(language_notes(str(text), query))
         return query
 
+    def uncovered(self) -> Index:
+        """Return this index, ranking with fitted models that do not cover all documents, too."""
+        if self.allow_uncovered:
+            return self
+        index = copy.copy(self)
+        index.allow_uncovered = True
+        index.__dict__.pop("_composer", None)
+        return index
+
     def with_queries(self, queries: Mapping[str, Any]) -> Index:
         """Return this index with vectors of queries, which components such as `dense(NAME)` ask for.
 

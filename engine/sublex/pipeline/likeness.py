@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sublex.contracts.base import Query, QueryTerm
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownDocument
 from sublex.pipeline.weighted import query_of
 from sublex.representations.graph import LoadedGraph
 from sublex.representations.neighbours import NO_NEIGHBOUR, STORED
@@ -61,7 +61,7 @@ def nearest_documents(index: Index, docno: str, k: int, graph: str | None = None
         raise InputError(f"{loaded.name} is no graph of near documents; name one such as near(lsi).")
     doc = loaded.snapshot.doc(docno)
     if doc is None:
-        raise InputError(f"No document {docno or repr(docno)} in {index.path}.")
+        raise UnknownDocument(f"No document {docno or repr(docno)} in {index.path}.")
     found, cosines = loaded.neighbours(np.array([doc], np.int32), min(k, STORED))
     is_there = found[0] != NO_NEIGHBOUR
     return Hits(loaded.snapshot, found[0][is_there].astype(np.int32), cosines[0][is_there])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sublex.errors import SublexError
 from sublex.faces.continuations import continuations_of
+from sublex.faces.vocabulary import Vocabulary
 from sublex.index.spelling import suggestions
 from sublex.language.names import built_in
 from sublex.language.plugins import Registration
@@ -21,7 +22,6 @@ from sublex.shell.arguments import quoted, split, spoken, typed_docno, word_at_e
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
-from sublex.shell.vocabulary import Vocabulary
 
 # Completions that are offered at most. With more words than ENOUGH that begin as typed, none is offered that is spelt
 # alike.

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from sublex import __version__
 from sublex.errors import MissingExtra, SublexError
 from sublex.faces.output import say
+from sublex.faces.reading import Reader
+from sublex.faces.user_folders import state_folder
 from sublex.forms.lines import Line, Span
 from sublex.language.profiles import profile
 from sublex.shell.arguments import usage_of
 from sublex.shell.failures import Failed, attempt
-from sublex.shell.reading import Reader
 from sublex.shell.registry import bare_command, is_command
-from sublex.shell.settings import Settings, state_folder
+from sublex.shell.settings import Settings
 from sublex.tools.messages import counted, in_short, one_line
 
 if TYPE_CHECKING:

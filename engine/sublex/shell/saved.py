@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sublex.errors import InputError
-from sublex.shell.settings import state_folder
+from sublex.faces.user_folders import state_folder
 from sublex.tools.files import replace_file
 from sublex.tools.plain_files import open_plain
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from sublex.errors import InputError
+from sublex.faces.user_folders import config_folder
 from sublex.tools.messages import unknown
 from sublex.tools.plain_files import open_plain
 
@@ -79,16 +79,7 @@ def _typed(name: str, value: Any, kind: type) -> Any:
 
 def config_path() -> Path:
     """Return the user's file of settings."""
-    return _folder("XDG_CONFIG_HOME", "~/.config") / "shell.toml"
-
-
-def state_folder() -> Path:
-    """Return the folder of the history and of saved queries."""
-    return _folder("XDG_STATE_HOME", "~/.local/state")
-
-
-def _folder(variable: str, otherwise: str) -> Path:
-    return Path(os.environ.get(variable) or os.path.expanduser(otherwise)) / "sublex"
+    return config_folder() / "shell.toml"
 
 
 def read_settings() -> Settings:

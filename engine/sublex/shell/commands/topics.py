@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import sublex
 from sublex.errors import InputError
 from sublex.evaluation.pooling import read_form
+from sublex.faces.judging import is_own, take_back, write_judgement
 from sublex.forms.lines import Shown, line, sentence, table_lines
 from sublex.operations import Needs, operation, option, positional
 from sublex.operations.evaluating import RUN_HITS
@@ -17,7 +18,6 @@ from sublex.operations.parameters import DataFile, Docno, OverwriteFile
 from sublex.operations.running import place_of_run, write_run
 from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
-from sublex.shell.judging import is_own, take_back, write_judgement
 from sublex.shell.session import LANGUAGE, Last, Session, ShellContext
 from sublex.tools.messages import counted, shell_word
 from sublex.tools.outputs import expect_no_input

@@ -26,7 +26,8 @@ class Reader:
 
     def __init__(self, snapshot: Snapshot):
         self.snapshot = snapshot
-        self._nearest = lru_cache(REMEMBERED)(self._find_nearest)
+        # Return the known term most like an unknown term and its word, or None.
+        self.nearest = lru_cache(REMEMBERED)(self._find_nearest)
         self._terms_of = lru_cache(REMEMBERED)(self._make_terms)
 
     def read(self, text: str, language: str = "plain") -> Line:
@@ -86,7 +87,7 @@ class Reader:
             if known:
                 yield Span(f" {known.df:,}", "dim")
             elif finished:
-                near = self._nearest(term, word)
+                near = self.nearest(term, word)
                 yield Span(f" unknown{f', {near.surface}?' if near else ''}", "unknown")
 
     def _make_terms(self, piece: Node) -> list[str]:

@@ -20,8 +20,8 @@ import xxhash
 
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
+from sublex.faces.user_folders import state_folder
 from sublex.index.schema import Mismatch, as_json, record_of
-from sublex.shell.settings import state_folder
 from sublex.tools.files import replace_file
 from sublex.tools.outputs import expect_replaceable
 from sublex.tools.plain_files import open_plain
@@ -139,8 +139,10 @@ def is_own(file: Path) -> bool:
         return bool(journal.steps) and journal.steps[-1].new == _hash(data)
 
 
-def write_judgement(file: Path, qid: str, docno: str, grade: int) -> None:
+def write_judgement(file: Path, qid: str, docno: str, grade: int) -> list[str]:
     """Add a judgement to a file, or change the grade of the one that is there. Other lines stay as they are.
+
+    Return the lines about this document that were there before.
 
     Raise InputError for a file that is not in TREC's format, or that cannot be written.
     """
@@ -155,6 +157,7 @@ def write_judgement(file: Path, qid: str, docno: str, grade: int) -> None:
         if changed != data:
             journal.add(Judged(qid, docno, grade, tuple(before), _hash(data), _hash(changed)))
             _write(file, changed)
+    return before
 
 
 def take_back(file: Path) -> Judged:

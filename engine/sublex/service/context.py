@@ -1,0 +1,62 @@
+"""The context of an operation that a request asks for: the held index, and the sentences that become the notes of the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sublex
+from sublex.errors import SublexError
+from sublex.operations import Context, Needs, Operation
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.service.held import Generation, HeldIndex
+    from sublex.service.server import Server
+
+
+class RequestContext(Context):
+    """The context of one request."""
+
+    def __init__(
+        self,
+        server: Server,
+        operation: Operation,
+        held: HeldIndex | None,
+        generation: Generation | None,
+        allow_uncovered: bool,
+    ):
+        covering = allow_uncovered or operation.needs is Needs.MODEL
+        index: Index | None = None
+        if generation is not None:
+            index = generation.covering if covering else generation.index
+        super().__init__(index)
+        self.server, self.held, self.generation = server, held, generation
+        self.name = held.name if held else ""
+        self.stores_runs = server.may_write
+        self.notes: list[str] = []
+
+    @property
+    def names_index(self) -> bool:
+        """No: what a text is analysed by may be chosen although there is an index."""
+        return False
+
+    @property
+    def path(self) -> Path:
+        """The path of the index."""
+        return self.index.path
+
+    def open(self, name: str, allow_uncovered: bool = False) -> None:
+        """Nothing: the index is open already."""
+
+    def say(self, *messages: str) -> None:
+        """Keep sentences for the notes of the answer."""
+        self.notes += messages
+
+    def report(self, error: SublexError) -> None:
+        """Keep the sentence of an error after which the operation goes on."""
+        self.notes.append(str(error))
+
+    def changed_index(self) -> Index:
+        """Return the index opened anew, for an operation that changes it: the held one stays as it is for other requests."""
+        return sublex.open(self.index.path, self.index.allow_uncovered)

@@ -1,0 +1,54 @@
+"""What a server does not do for those who send it requests: read files that they name, and change an index.
+
+A face that answers strangers runs each request in `confined`. The places where the engine turns a name into a file, and
+where it takes the lock of an index, ask here first. So the rule holds for operations of plugins too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from sublex.tools.messages import near_names
+
+
+class Confinement(NamedTuple):
+    """The resources that expressions may name, and whether the index may be changed."""
+
+    resources: Collection[str] = ()
+    may_change: bool = False
+
+
+_now: ContextVar[Confinement | None] = ContextVar("confinement", default=None)
+
+
+@contextmanager
+def confined(by: Confinement | None) -> Iterator[None]:
+    """Run a block for somebody who may name no file but `by.resources`. With None, the block is free."""
+    token = _now.set(by)
+    try:
+        yield
+    finally:
+        _now.reset(token)
+
+
+def refused_folder(written: str) -> str:
+    """Return why a call that names a folder is refused; "" if it is not."""
+    return "" if _now.get() is None else f"{written} names a folder, and a request cannot name one."
+
+
+def refused_file(written: str, name: str) -> str:
+    """Return why a call that names a file or resource `name` is refused; "" if it is not."""
+    by = _now.get()
+    if by is None or name in by.resources:
+        return ""
+    known = f"it has {near_names(name, sorted(by.resources))}" if by.resources else "it has none"
+    return f"{written} names what is no resource of the index, and a request cannot name files; {known}."
+
+
+def may_change() -> bool:
+    """Return whether an index may be changed."""
+    by = _now.get()
+    return by is None or by.may_change
