@@ -73,6 +73,7 @@ export class Answers extends Component {
     slot.controller?.abort();
     const controller = new AbortController();
     Object.assign(slot, { path, controller, isOld: true });
+    this.setState({});
     // A slot that was given another path meanwhile, or that is gone, takes no answer.
     const settle = (facts) => {
       if (this.slots[place] !== slot || slot.path !== path) return;

@@ -1,12 +1,14 @@
 // A field for an expression, which offers what may stand at its end: components, parameters, fitted models.
 
-import { Component, html } from './html.js';
+import { Component, createRef, html } from './html.js';
 import { ask } from './ask.js';
 import { Text } from './text.js';
 
 const SHOWN = 8;
 
 export class Expression extends Component {
+  input = createRef();
+
   state = { offers: [], word: '', chosen: -1 };
 
   componentWillUnmount() {
@@ -33,7 +35,7 @@ export class Expression extends Component {
   }
 
   take(offer) {
-    const field = this.base.querySelector('input');
+    const field = this.input.current;
     const at = field.selectionStart;
     const begin = at - this.state.word.length;
     this.props.onType(field.value.slice(0, begin) + offer.text + field.value.slice(at));
@@ -71,7 +73,7 @@ export class Expression extends Component {
     const list = `${id}-offers`;
     return html`<div class="expression">
       <label for=${id} class="label">${label}</label>
-      <input id=${id} class="mono" type="text" role="combobox" aria-autocomplete="list" aria-expanded=${offers.length > 0} aria-controls=${list}
+      <input id=${id} ref=${this.input} class="mono" type="text" role="combobox" aria-autocomplete="list" aria-expanded=${offers.length > 0} aria-controls=${list}
         aria-activedescendant=${chosen >= 0 ? `${list}-${chosen}` : undefined} autocomplete="off" autocapitalize="none" spellcheck="false"
         maxlength="4000" placeholder="BM25" value=${value} onInput=${this.typed} onKeyDown=${this.key} onBlur=${this.leave} />
       <ul id=${list} class="offers" role="listbox" aria-label=${`Offers for ${label}`} hidden=${!offers.length}>

@@ -12,7 +12,7 @@ const LANGUAGES = { plain: 'plain words', query: 'query language', weighted: 'we
 // An expression is asked for when typing pauses for this many milliseconds, since half of one is a mistake.
 const EXPRESSION_PAUSE = 250;
 
-export function Fields({ state, type, go, topics }) {
+export function Fields({ state, asked, type, go, topics }) {
   const hasQuery = !state.view || state.view === 'judge';
   const several = state.ranker.length > 1;
   const rank = (place, ranker) => state.ranker.map((each, at) => (at === place ? ranker : each));
@@ -20,7 +20,7 @@ export function Fields({ state, type, go, topics }) {
     ${hasQuery && html`<label class="query-field"><span class="label">Query</span>
       <input id="query" type="search" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="10000" value=${state.query}
         onInput=${(event) => type({ query: event.target.value, topic: '', docno: '', versus: '', why_not: '' })} /></label>
-    <${Reading} state=${state} />`}
+    <${Reading} state=${asked} />`}
     <div class="rankers">
       ${state.ranker.map((ranker, place) => html`<div class="ranker" key=${place}>
         <${Expression} id=${place ? `ranker-${place + 1}` : 'ranker'} label=${several ? `Ranking ${letter(place)}` : 'Ranked by'} value=${ranker} state=${state}

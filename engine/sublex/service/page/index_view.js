@@ -8,7 +8,7 @@ import { Problem, Text } from './text.js';
 
 const TERMS = 200;
 
-export default function IndexView({ state, type, say }) {
+export default function IndexView({ state, address, type, say }) {
   const pattern = state.word || '*';
   const requests = [['info', { index: state.index, terms: TERMS }], ['card', { index: state.index }], ['terms', { index: state.index, pattern, number: 50 }]];
   const onAnswers = ([info, , terms]) => say(terms.problem?.detail ?? `${info.answer?.result.documents ?? 0} documents; ${terms.answer?.result.length ?? 0} terms shown`);
@@ -21,7 +21,7 @@ export default function IndexView({ state, type, say }) {
             : html`<p class="soft">none</p>`}
           ${info.answer && html`<${Zipf} terms=${info.answer.result.top_terms} />`}</div>
         <div><label class="query-field"><span class="label">Terms that match; * and ? stand for any characters, for any one</span>
-          <input id="query" class="mono" type="search" spellcheck="false" autocomplete="off" placeholder="*" value=${state.word} onInput=${(event) => type({ word: event.target.value })} /></label>
+          <input id="query" class="mono" type="search" spellcheck="false" autocomplete="off" placeholder="*" value=${address.word} onInput=${(event) => type({ word: event.target.value })} /></label>
           ${terms.problem && html`<${Problem} problem=${terms.problem} />`}
           ${terms.answer && html`<div class="scroll" tabindex="0" role="region" aria-label="Terms"><table class=${`plain terms ${terms.isOld ? 'is-old' : ''}`}><thead><tr><th scope="col">Written</th><th scope="col" class="text">Term</th><th scope="col">Documents</th><th scope="col">Occurrences</th></tr></thead>
             <tbody>${terms.answer.result.map((term) => html`<tr><th scope="row"><a class="hit-link" href=${link(state, { view: '', query: term.written, word: '' })}><${Text}>${term.written}<//></a></th>

@@ -22,7 +22,7 @@ export default class Judging extends Component {
     document.removeEventListener('keydown', this.key);
   }
 
-  // A digit judges the document that has the focus, `u` takes the last judgement back.
+  // A digit judges the document that has the focus, `u` takes the last judgement back.${' '}
   key = (event) => {
     const docno = document.activeElement?.closest?.('[data-docno]')?.dataset.docno;
     if (docno === undefined || event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, select')) return;
@@ -98,9 +98,10 @@ export default class Judging extends Component {
           const pool = this.sorted(slots, grades);
           const open = pool.filter(({ hit }) => grades[hit.docno] === undefined).length;
           return html`${problem && html`<${Problem} problem=${problem} />`}
-            <p class="lead">${pool.length} documents of ${slots.length === 1 ? 'one ranking' : `${slots.length} rankings`}, ${open} not judged.
+            <p class="lead">${pool.length} documents of ${slots.length === 1 ? 'one ranking' : `${slots.length} rankings`}, ${open} not judged.${' '}
               <kbd>j</kbd> and <kbd>k</kbd> go from one to the next; <kbd>0</kbd> to <kbd>3</kbd> judge, <kbd>u</kbd> takes the last judgement back.
               <button type="button" onClick=${this.takeBack}>Take back</button></p>
+            <h2 class="visually-hidden">Documents</h2>
             <ol class="pool">${pool.map(({ hit, ranks }) => html`<li key=${hit.docno} data-docno=${hit.docno} class="hit">
               <${Grade} grades=${grades} docno=${hit.docno} />
               <div class="what"><h3><a class="hit-link" href=${link(state, { view: '', docno: hit.docno, ranker: [state.ranker[0]] })}><${Text}>${hit.title || hit.docno}<//></a></h3>

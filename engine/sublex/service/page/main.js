@@ -25,7 +25,8 @@ const VIEWS = {
 };
 
 class Page extends Component {
-  state = { address: read(location.search), health: null, problem: null, topics: [], grades: null, info: null, said: '' };
+  // `address` is what the fields show, and `asked` what the views show: the address when typing last paused.
+  state = { asked: read(location.search), address: read(location.search), health: null, problem: null, topics: [], grades: null, info: null, said: '' };
 
   componentDidMount() {
     addEventListener('popstate', () => this.show(read(location.search)));
@@ -56,7 +57,7 @@ class Page extends Component {
   show(address) {
     const query = address.query.trim();
     document.title = query ? `${query.slice(0, 60)} · Sublex` : 'Sublex';
-    this.setState({ address }, this.learn);
+    this.setState({ address, asked: address }, this.learn);
   }
 
   // Go to a changed state. With `replace`, the back button does not lead to the state that is left.
@@ -125,17 +126,17 @@ class Page extends Component {
     this.speech = setTimeout(() => this.setState({ said }), SPEECH);
   };
 
-  render(_, { address, health, problem, topics, grades, info, said }) {
-    const shared = { regrade: this.regrade, relearn: this.relearn, isFollowed: Boolean(this.isFollowed), state: address, say: this.say, go: this.go, type: this.type, topics, grades, health, info };
+  render(_, { address, asked, health, problem, topics, grades, info, said }) {
+    const shared = { regrade: this.regrade, relearn: this.relearn, isFollowed: Boolean(this.isFollowed), state: asked, say: this.say, go: this.go, type: this.type, topics, grades, health, info };
     return html`
       <a class="skip" href="#results">Skip to the results</a>
       <${Head} ...${shared} />
       <main>
         ${problem && html`<${Problem} problem=${problem} />`}
-        ${!['index', 'meaning'].includes(address.view) && html`<${Fields} ...${shared} />`}
-        <div id="results" tabindex="-1">${VIEWS[address.view]
-          ? html`<${Lazy} key=${address.view} load=${VIEWS[address.view].load} ...${shared} />`
-          : address.ranker.length > 1 ? html`<${Lazy} key="compare" load=${() => import('./compare.js')} ...${shared} />` : html`<${Search} ...${shared} />`}</div>
+        ${!['index', 'meaning'].includes(asked.view) && html`<${Fields} ...${shared} state=${address} asked=${asked} />`}
+        <div id="results" tabindex="-1">${VIEWS[asked.view]
+          ? html`<${Lazy} key=${asked.view} load=${VIEWS[asked.view].load} ...${shared} address=${address} />`
+          : asked.ranker.length > 1 ? html`<${Lazy} key="compare" load=${() => import('./compare.js')} ...${shared} />` : html`<${Search} ...${shared} />`}</div>
       </main>
       <p class="visually-hidden" role="status" aria-live="polite" id="said">${said}</p>`;
   }

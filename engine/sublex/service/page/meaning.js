@@ -17,7 +17,7 @@ const KINDS = {
 const LABELLED = ['lda', 'sourcelda', 'laki'];
 const TOPICAL = ['lda', 'sourcelda'];
 
-export default function Meaning({ state, health, go, type, say }) {
+export default function Meaning({ state, address, health, go, type, say }) {
   return html`<section class="meaning" aria-label="Meaning">
     <${Answers} requests=${[['card', { index: state.index }]]}>
       ${([{ answer, problem }]) => {
@@ -28,18 +28,18 @@ export default function Meaning({ state, health, go, type, say }) {
         const model = models.includes(state.model) ? state.model : models[0];
         return html`<p class="settings"><label>Model <select value=${model} onChange=${(event) => go({ model: event.target.value, word: '', of: '' })}>
           ${models.map((each) => html`<option selected=${each === model}>${each}</option>`)}</select></label></p>
-          <${Model} key=${model} ...${{ state, health, go, type, say, model, models }} />`;
+          <${Model} key=${model} ...${{ state, address, health, go, type, say, model, models }} />`;
       }}
     <//>
   </section>`;
 }
 
 function Model(props) {
-  const { state, model, models, type } = props;
+  const { state, address, model, models, type } = props;
   const kind = KINDS[nameOf(model)];
   const others = models.filter((each) => each !== model && TOPICAL.includes(nameOf(each)));
   return html`
-    ${kind && html`<label class="query-field"><span class="label">${kind.field}</span><input id="query" type="search" autocomplete="off" spellcheck="false" value=${state.word}
+    ${kind && html`<label class="query-field"><span class="label">${kind.field}</span><input id="query" type="search" autocomplete="off" spellcheck="false" value=${address.word}
       onInput=${(event) => type({ word: event.target.value, model })} /></label>
       ${state.word.trim() ? html`<${kind.Panel} ...${props} />` : html`<p class="empty">${kind.about}: type one.</p>`}`}
     ${LABELLED.includes(nameOf(model)) && html`<${Labels} ...${props} />`}

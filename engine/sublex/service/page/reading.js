@@ -13,7 +13,7 @@ const Piece = ({ span: [text, style] }) =>
 
 export function Reading({ state }) {
   if (!state.query.trim()) return html`<p class="reading"> </p>`;
-  const asked = { index: state.index, query: state.query, ranker: state.ranker[0], language: state.language };
+  const asked = { index: state.index, query: state.query, language: state.language };
   return html`<${Answers} requests=${[['reading', asked]]}>
     ${([{ answer }]) => html`<p class="reading"><span class="visually-hidden">Read as: </span>
       ${answer?.result.parts.map((span) => html`<${Piece} span=${span} />`)}</p>`}
