@@ -55,12 +55,12 @@ function Senses({ state, model, say }) {
       ${problem && html`<${Problem} problem=${problem} />`}
       ${answer && !problem && html`<div class=${`halves ${isOld ? 'is-old' : ''}`}>
         <${Star} centre=${answer.parameters.word} rays=${answer.result.map((row) => ({ size: row.chance, label: `${row.topic}`, words: row.neighbours.split(', ') }))} />
-        <table class="by-topic"><caption>Senses of <${Text}>${answer.parameters.word}<//>, the likeliest first</caption>
-          <thead><tr><th scope="col">Sense</th><th scope="col">Neighbours</th><th scope="col">Chance</th><th scope="col">Documents</th></tr></thead>
+        <div class="scroll" tabindex="0" role="region" aria-label="Senses"><table class="by-topic"><caption>Senses of <${Text}>${answer.parameters.word}<//>, the likeliest first</caption>
+          <thead><tr><th scope="col">Sense</th><th scope="col" class="text">Neighbours</th><th scope="col">Chance</th><th scope="col">Documents</th></tr></thead>
           <tbody>${answer.result.map((row) => html`<tr><th scope="row">${row.topic}</th>
             <td class="text">${row.neighbours.split(', ').map((word, place) => html`${place ? ', ' : ''}<a href=${link(state, { word })}><${Text}>${word}<//></a>`)}
               <p class="soft">${row.examples.split(', ').filter(Boolean).map((docno) => html`<a class="docno" href=${link(state, { view: '', query: answer.parameters.word, docno, word: '' })}><${Text}>${docno}<//></a> `)}</p></td>
-            <td>${row.chance.toFixed(2)}</td><td>${row.documents.toLocaleString('en')}</td></tr>`)}</tbody></table>
+            <td>${row.chance.toFixed(2)}</td><td>${row.documents.toLocaleString('en')}</td></tr>`)}</tbody></table></div>
       </div>`}`}
   <//>
   <${Commands} state=${state} requests=${requests} />`;
