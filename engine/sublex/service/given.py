@@ -32,7 +32,7 @@ class GivenFiles:
         self, topics: Sequence[str] = (), judgements: Sequence[str] = (), runs: Sequence[str] = (), judge: str = ""
     ):
         self.judge = judge
-        judgements = (*judgements, *([judge] if judge and judge not in judgements else []))
+        judgements = (*([judge] if judge else []), *judgements)
         self.paths = {"topics": _named(topics), "judgements": _named(judgements), "runs": _named(runs)}
         self._read: dict[tuple[str, str], tuple[Any, Any]] = {}
         self._lock = Lock()
@@ -67,10 +67,12 @@ class GivenFiles:
         return self._once("judgements", name, sublex.read_qrels)
 
     def runs(self, names: Sequence[str]) -> list[Any]:
-        """Return the runs of files as systems of a comparison."""
+        """Return the runs of files as systems of a comparison, called by their tags where these differ."""
         from sublex.evaluation.systems import System
 
-        return [System(name, self._once("runs", name, sublex.read_run)) for name in names]
+        runs = [(name, self._once("runs", name, sublex.read_run)) for name in names]
+        tags = [run.tag for _, run in runs]
+        return [System(run.tag if run.tag and tags.count(run.tag) == 1 else name, run) for name, run in runs]
 
     def _once(self, kind: str, name: str, read: Callable[[str], Any]) -> Any:
         path = self.path(kind, name)

@@ -187,7 +187,7 @@ class Server:
             return Answer(lines=shown.forms["ndjson"])
         record: dict[str, Any] = {"result": shown.data, "notes": [*context.notes, *shown.notes]}
         if context.held and context.generation:
-            record |= {"index": context.held.name, "generation": context.generation.number}
+            record |= {"index": context.held.name, "generation": context.index.generation}
         if step:
             record |= _steps(served.operation, context, shown, arguments)
         body = as_bytes(record)

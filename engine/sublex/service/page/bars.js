@@ -6,6 +6,8 @@ import { evidence } from './contributions.js';
 import { Text } from './text.js';
 
 const MAX_ROWS = 24;
+// The end of the label of a word that the document lacks.
+const MISSING = ': not in this document';
 
 // Return the rows to show: the largest units one by one, the others in one row.
 function rowsOf(found) {
@@ -29,7 +31,9 @@ export function Bars({ tree, found, colours }) {
   const parts = [...new Set(rows.map((row) => row.part))];
   const several = parts.filter(Boolean).length > 1;
   // Each part of a blend says the same of a word that the document lacks.
-  const uncounted = [...new Map(evidence(tree).filter((node) => !node.label.startsWith('frequency')).map((node) => [node.label, node])).values()];
+  const said = [...new Map(evidence(tree).filter((node) => !node.label.startsWith('frequency')).map((node) => [node.label, node])).values()];
+  const uncounted = said.filter((node) => !node.label.endsWith(MISSING));
+  const missing = said.filter((node) => node.label.endsWith(MISSING)).map((node) => node.label.slice(0, -MISSING.length));
   return html`<table class="bars">
     <caption class="visually-hidden">What each part adds to the score</caption>
     <thead class="visually-hidden"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Adds</th></tr></thead>
@@ -45,6 +49,6 @@ export function Bars({ tree, found, colours }) {
       <td class="track" aria-hidden="true"><span class="span is-sum" style=${bar(0, tree.value)}></span></td>
       <td>${short(tree.value)}</td></tr></tbody>
   </table>
-  ${uncounted.length > 0 && html`<ul class="evidence">${uncounted.map((node) => html`<li><${Text}>${node.label}<//>${
+  ${said.length > 0 && html`<ul class="evidence">${missing.length > 0 && html`<li>Not in this document: <${Text}>${missing.join(', ')}<//></li>`}${uncounted.map((node) => html`<li><${Text}>${node.label}<//>${
     node.evidence?.added ? html`: <${Text}>${Object.entries(node.evidence.added).map(([word, weight]) => `${word} ${short(weight)}`).join(', ')}<//>` : ''}</li>`)}</ul>`}`;
 }
