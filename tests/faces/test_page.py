@@ -65,7 +65,9 @@ def link(**state) -> str:
 def folder(tmp_path_factory) -> Path:
     """A folder with an index of the demo collection and of documents with hostile titles."""
     folder = tmp_path_factory.mktemp("page")
-    hostile = [{"id": docno, "title": title, "text": f"A zebra. {title}", "theme": "x<u>"} for docno, title in HOSTILE.items()]
+    hostile = [
+        {"id": docno, "title": title, "text": f"A zebra. {title}", "theme": "x<u>"} for docno, title in HOSTILE.items()
+    ]
     lines = DEMO.read_text(encoding="utf-8") + "".join(f"{json.dumps(each)}\n" for each in hostile)
     (folder / "documents.jsonl").write_text(lines, encoding="utf-8")
     index = sublex.build(folder / "documents.jsonl", folder / "zoo", fields=["title", "text"], columns=["theme"])
@@ -82,7 +84,16 @@ def index(folder):
 def address(folder) -> Iterator[str]:
     """The address of a service of the index that needs a token, with topics and judgements; users may judge."""
     shutil.copy(QRELS, folder / "qrels.txt")
-    options = ["--topics", str(TOPICS), "--qrels", str(folder / "qrels.txt"), "--judge", str(folder / "mine.txt"), "--port", "0"]
+    options = [
+        "--topics",
+        str(TOPICS),
+        "--qrels",
+        str(folder / "qrels.txt"),
+        "--judge",
+        str(folder / "mine.txt"),
+        "--port",
+        "0",
+    ]
     started = subprocess.Popen(
         [*SUBLEX, "serve", "zoo", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -160,6 +171,15 @@ def docnos(page) -> list[str]:
     return page.locator(".hit").evaluate_all("hits => hits.map(hit => hit.dataset.docno)")
 
 
+def moved(ranking: list[str], base: list[str]) -> list[str]:
+    """Return in words how far each document of a ranking moved since another ranking."""
+    words = []
+    for place, docno in enumerate(ranking):
+        move = base.index(docno) - place if docno in base else None
+        words.append("new" if move is None else f"up {move}" if move > 0 else f"down {-move}" if move else "same rank")
+    return words
+
+
 def press(page, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
@@ -178,7 +198,9 @@ def test_vendored_modules_are_those_that_their_authors_published():
 
 def test_no_module_of_the_page_makes_markup_of_text():
     for path in PAGE.glob("*.*"):
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|style=\"|<script>", path.read_text()), path
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|style=\"|<script>", path.read_text()
+        ), path
 
 
 def test_the_first_page_with_hits_is_small(visit, browser, address):
@@ -205,7 +227,10 @@ def test_hits_appear_while_a_query_is_typed_and_keys_lead_to_why_and_back(visit,
     assert docnos(page) == index.search("how cranes dance", k=10).docnos
     assert state_of(page) == {"query": ["how cranes dance"]}
     assert page.locator(".passage").first.inner_text() == index.search("how cranes dance", k=1)[0].passage
-    assert [mark.lower() for mark in page.locator(".passage").first.locator("mark").all_inner_texts()] == ["cranes", "dance"]
+    assert [mark.lower() for mark in page.locator(".passage").first.locator("mark").all_inner_texts()] == [
+        "cranes",
+        "dance",
+    ]
     until(page, "document.querySelector('#said').textContent.startsWith('10 hits for how cranes dance; first')")
     press(page, "Escape", "j", "j", "Enter")
     settled(page)
@@ -239,11 +264,10 @@ def test_two_rankings_stand_side_by_side_with_lines_moves_and_grades(visit, inde
     one, other = (index.search("crane", ranker, k=10).docnos for ranker in ("BM25", "BM25 >> RM3 >> BM25"))
     shown = [column.locator("li .docno").all_inner_texts() for column in page.locator(".ranking").all()]
     assert shown == [one, other]
-    rose = {docno: one.index(docno) - place if docno in one else None for place, docno in enumerate(other)}
-    words = {docno: "new" if move is None else f"up {move}" if move > 0 else f"down {-move}" if move else "same rank" for docno, move in rose.items()}
-    assert page.locator(".ranking").nth(1).locator(".move .visually-hidden").all_text_contents() == list(words.values())
-    for kind, wanted in {"up": lambda move: move and move > 0, "down": lambda move: move and move < 0, "same": lambda move: move == 0}.items():
-        assert page.locator(f".line.is-{kind}").count() == sum(bool(wanted(move)) for move in rose.values())
+    words = moved(other, one)
+    assert page.locator(".ranking").nth(1).locator(".move .visually-hidden").all_text_contents() == words
+    for kind in ("up", "down", "same", "new"):
+        assert page.locator(f".line.is-{kind}").count() == sum(word.startswith(kind) for word in words)
     grades = sublex.read_qrels(QRELS)["1"]
     shown_grades = page.locator(".ranking").first.locator(".grade .visually-hidden").all_text_contents()
     assert shown_grades == [f"grade {grades[docno]}" if docno in grades else "not judged" for docno in one]
@@ -256,7 +280,8 @@ def test_lines_end_at_the_rows_of_their_documents(visit):
     docno = page.locator(".ranking").nth(0).locator("li .docno").nth(4).inner_text()
     second = page.locator(".ranking").nth(1).locator("li", has_text=docno).bounding_box()
     page.locator(".ranking").nth(0).locator("li").nth(4).hover()
-    ends = page.locator(".line.is-lit").evaluate("line => [0, line.getTotalLength()].map(at => { const p = line.getPointAtLength(at), m = line.getScreenCTM(); return p.y * m.d + m.f; })")
+    on_screen = "const matrix = line.getScreenCTM(); return line.getPointAtLength(at).y * matrix.d + matrix.f;"
+    ends = page.locator(".line.is-lit").evaluate(f"line => [0, line.getTotalLength()].map(at => {{ {on_screen} }})")
     assert ends[0] == pytest.approx(rows[0]["y"] + rows[0]["height"] / 2, abs=1)
     assert ends[1] == pytest.approx(second["y"] + second["height"] / 2, abs=1)
 
@@ -333,8 +358,7 @@ def test_a_dragged_weight_moves_the_ranking(visit, index):
     now, before = (index.search("crane bridge", ranker, k=10).docnos for ranker in ("BM25 + 0.9*DPH", "BM25 + 0.3*DPH"))
     assert docnos(page) == now
     told = page.locator(".hit .move .visually-hidden").all_text_contents()
-    moves = [before.index(docno) - place if docno in before else None for place, docno in enumerate(now)]
-    assert told == ["new" if move is None else f"up {move}" if move > 0 else f"down {-move}" if move else "same rank" for move in moves]
+    assert told == moved(now, before)
 
 
 def test_an_expression_is_completed_by_keys(visit):
@@ -407,7 +431,9 @@ def test_the_index_lists_terms_that_match(visit, index):
 def test_labels_of_a_model_are_listed(visit, index):
     page = visit({"view": "meaning"})
     page.wait_for_selector(".by-topic")
-    assert page.locator("tbody th").all_inner_texts() == [state.label for state in index.labels("lda(k=4, iterations=20)")]
+    assert page.locator("tbody th").all_inner_texts() == [
+        state.label for state in index.labels("lda(k=4, iterations=20)")
+    ]
 
 
 # Links, history and tabs.
@@ -430,7 +456,8 @@ def test_the_code_of_a_view_gives_the_same_hits(visit, view, folder, index, monk
     elif view == "against":
         assert [row["word"] for row in answers[0]] == page.locator(".versus tbody th").all_inner_texts()
     else:
-        lists = [docnos(page)] if view == "hits" else [each.locator("li .docno").all_inner_texts() for each in page.locator(".ranking").all()]
+        columns = [each.locator("li .docno").all_inner_texts() for each in page.locator(".ranking").all()]
+        lists = columns or [docnos(page)]
         assert [[hit["docno"] for hit in answer["hits"]] for answer in answers] == lists
         assert [hits.docnos for hits in made] == lists
 
@@ -508,7 +535,7 @@ def test_hostile_titles_are_shown_as_text(visit):
 
 
 def test_a_hostile_query_is_text_in_the_page_and_in_its_link(visit):
-    query = "<img src=x onerror=alert(1)> \u202e\x07 & \"zebra\""
+    query = '<img src=x onerror=alert(1)> \u202e\x07 & "zebra"'
     page = visit({"query": query, "ranker": ["BM25", "PL2"], "docno": "<script>"})
     assert page.locator("#page img").count() == 0
     assert state_of(page)["query"] == [query]
@@ -516,7 +543,9 @@ def test_a_hostile_query_is_text_in_the_page_and_in_its_link(visit):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_any_view(visit, address, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    ).Axe()
     page = visit()
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     found = {}
@@ -524,7 +553,9 @@ def test_axe_finds_nothing_in_any_view(visit, address, scheme):
         page.goto(address + link(**state))
         settled(page)
         # Another scheme has other colours, and the rest of the page is the same.
-        violations = axe.run(page, options=None if scheme == "light" else {"runOnly": ["color-contrast"]}).response["violations"]
+        violations = axe.run(page, options=None if scheme == "light" else {"runOnly": ["color-contrast"]}).response[
+            "violations"
+        ]
         found |= {f"{name}: {each['id']}": [node["html"] for node in each["nodes"]] for each in violations}
     assert found == {}
 
@@ -550,7 +581,12 @@ def test_the_list_of_keys_opens_and_closes_by_keys(visit):
 def test_the_token_goes_into_a_header_and_into_no_link_or_code(visit, address):
     page = visit({**VIEWS["why"]})
     sent = []
-    page.on("request", lambda request: sent.append((request.url, request.headers.get("authorization"))) if "/v1/" in request.url else None)
+    page.on(
+        "request",
+        lambda request: (
+            sent.append((request.url, request.headers.get("authorization"))) if "/v1/" in request.url else None
+        ),
+    )
     page.locator(".hit:not(.is-open) .hit-link").first.press("Enter")
     until(page, "!location.search.includes('docno=birds-05')")
     settled(page)
