@@ -1,0 +1,65 @@
+// The view of one ranking: what was found, the hits, and beside them why a document stands where it stands.
+
+import { html } from './html.js';
+import { Answers } from './ask.js';
+import { CLOSED, link } from './address.js';
+import { Commands } from './commands.js';
+import { Hits } from './hits.js';
+import { Notes, Problem, Text } from './text.js';
+import { counted } from './numbers.js';
+import { Lazy } from './lazy.js';
+
+export const asked = (state, ranker) => ({
+  index: state.index, query: state.query, ranker, k: state.k, language: state.language === 'plain' ? '' : state.language,
+});
+
+export function Search({ state, say, grades, info, isFollowed }) {
+  if (!state.query.trim()) return html`<${Empty} state=${state} />`;
+  const request = ['search', { ...asked(state, state.ranker[0]), parts: true }];
+  const requests = [request];
+  if (state.base) requests.push(['search', { ...asked(state, state.base), docnos: true }]);
+  const onAnswers = ([{ answer, problem }]) => say(problem ? problem.detail : sentence(answer.result.hits, state.query));
+  return html`<div class=${state.docno ? 'split' : 'single'}>
+    <section class="results" aria-label="Hits">
+      <h2 class="visually-hidden">Hits</h2>
+      ${(columnsOf(info).length > 0 || modelsOf(info).length > 0) && html`<${Lazy} load=${() => import('./facets.js')} state=${state} columns=${columnsOf(info)} models=${modelsOf(info)} />`}
+      <${Answers} requests=${requests} onAnswers=${onAnswers}>
+        ${([{ answer, problem, isOld }, base]) => html`
+          ${problem && html`<${Problem} problem=${problem} />`}
+          ${answer && html`<div class=${isOld || problem ? 'is-old' : ''} aria-busy=${isOld}>
+            <${Notes} notes=${answer.notes} />
+            ${base?.answer && html`<p class="basis">Moved since <code><${Text}>${state.base}<//></code>
+              <a href=${link(state, { ranker: [state.base, state.ranker[0]], base: '', ...CLOSED })}>Side by side</a>
+              <a href=${link(state, { ranker: [state.base], base: '' })}>Take back</a></p>`}
+            <${Hits} state=${state} hits=${answer.result.hits} grades=${grades}
+              base=${base?.answer?.result.hits.map((hit) => hit.docno)} />
+            <${More} state=${state} hits=${answer.result.hits} />
+          </div>`}`}
+      <//>
+      <${Commands} state=${state} requests=${[request]} />
+    </section>
+    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} isFollowed=${isFollowed} />`}
+  </div>`;
+}
+
+// The columns of the index and its fitted models, as `info` lists them: "year:int, theme:text".
+const columnsOf = (info) => (info?.columns ?? '').split(', ').filter((each) => each.includes(':')).map((each) => each.split(':')[0]);
+const modelsOf = (info) => (typeof info?.fitted === 'string' && info.fitted !== 'nothing' ? info.fitted.split(/, (?![^(]*\))/) : []).filter((each) => /^(lda|laki|sourcelda|dcot)\(/.test(each));
+
+// What a screen reader says of new hits.
+function sentence(hits, query) {
+  if (!hits.length) return `Nothing is found for ${query}`;
+  return `${counted(hits.length, 'hit')} for ${query}; first ${hits[0].title || hits[0].docno}`;
+}
+
+function More({ state, hits }) {
+  const k = Number(state.k);
+  if (hits.length < k || k >= 1000) return null;
+  return html`<p class="more"><a href=${link(state, { k: String(Math.min(1000, k < 10 ? 10 : k * 2)) })} data-replace>More hits</a></p>`;
+}
+
+const Empty = () => html`<div class="empty">
+  <p>Type a query. Hits appear while you type; each tells why it stands where it stands.</p>
+  <p>Keys: <kbd>/</kbd> query, <kbd>e</kbd> expression, <kbd>j</kbd> <kbd>k</kbd> from hit to hit, <kbd>Enter</kbd> why,
+    <kbd>?</kbd> all keys.</p>
+</div>`;
