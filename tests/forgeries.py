@@ -445,7 +445,7 @@ def forge(root: Path, chance: random.Random, place: str = "") -> tuple[str, bool
     kind = place or chance.choice(["component"] * 7 + ["manifest"] * 2 + ["json"])
     if kind == "manifest":
         what, forged = forged_json(manifest_of(root), chance)
-        checked = forged | {"checksum": manifests._checksum(forged)} if isinstance(forged, dict) else forged
+        checked = forged | {"checksum": manifests.checksum_of(forged)} if isinstance(forged, dict) else forged
         write(root / "index.json", json.dumps(checked))
         return f"index.json: {what}", not what.startswith(("segments", "statistics", "store"))
     if kind == "json":

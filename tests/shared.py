@@ -130,7 +130,7 @@ def write_manifest(root: Path, values: dict[str, Any]) -> None:
     path = root / "index.json"
     # The file may be linked to that of another index, which stays as it is.
     path.unlink()
-    path.write_text(json.dumps(values | {"checksum": manifests._checksum(values)}))
+    path.write_text(json.dumps(values | {"checksum": manifests.checksum_of(values)}))
 
 
 def forge_rows(root: Path, name: str, change: Callable[[np.ndarray], np.ndarray]) -> None:

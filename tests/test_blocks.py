@@ -63,7 +63,7 @@ def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
 
 def looked_up(searcher: Searcher, query: Mapping[str, float], k: int, choices: np.ndarray = LOOK_UP) -> int:
     """Return how many terms of a query are only looked up in the last segment."""
-    places = searcher._scratch.arrays(len(query), k)[0]
+    places = searcher.scratch.arrays(len(query), k)[0]
     places[STOP] = -1
     search(searcher, query, k, choices)
     return (places[STOP, : len(query)] == -1).sum()
@@ -173,7 +173,7 @@ def test_a_guess_leaves_candidates_out(tmp_path):
     index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none")
     searcher = Searcher(index.snapshot, BM25())
     rows_of(searcher)
-    candidates = searcher._scratch.arrays(1, 3000)[-2]
+    candidates = searcher.scratch.arrays(1, 3000)[-2]
     found = []
     for choices in (LOOK_UP, ALWAYS):
         candidates[:] = -1
@@ -234,7 +234,7 @@ def test_a_query_keeps_its_order_when_too_many_sums_depend_on_it(tmp_path):
     for whale, kept in ((-1.0, False), (-1e20, True)):
         query = {**{name: chance.random() for name in names}, "sea": 3.0, "whale": whale}
         hits = search(searcher, query, 100, NEVER)
-        places = searcher._scratch.arrays(len(query), 100)[0][PLACE, : len(query)]
+        places = searcher.scratch.arrays(len(query), 100)[0][PLACE, : len(query)]
         assert (places.tolist() == [*range(len(query))]) == kept
         assert hits == naive.retrieve(searcher.snapshot, searcher.ranker, query, 100)
         check(searcher, query, 100)
@@ -248,7 +248,7 @@ def test_queries_of_many_terms_keep_their_order(tmp_path):
     for terms, kept in ((len(names) - 1, False), (len(names), True)):
         query = {name: float(k + 1) for k, name in enumerate(names[:terms])}
         hits = search(searcher, query, 9, ALWAYS)
-        places = searcher._scratch.arrays(terms, 9)[0][PLACE, :terms]
+        places = searcher.scratch.arrays(terms, 9)[0][PLACE, :terms]
         assert (np.diff(places) == 1).all() == kept
         assert hits == naive.retrieve(searcher.snapshot, searcher.ranker, query, 9)
 

@@ -315,7 +315,7 @@ def test_fields_of_spills_are_merged_and_memory_does_not_change_the_index(tmp_pa
     # Batches are cut into frames of texts, so their size changes those.
     options: dict[str, Any] = {"store": "terms,positions", "fields": "place,title,text"}
     whole = sublex.build(source, tmp_path / "whole", workers=1, **options)
-    with mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 16):
+    with mock.patch("sublex.readers.batch.BATCH_BYTES", 1 << 16):
         in_parts = sublex.build(source, tmp_path / "parts", workers=2, **options)
         memory = mock.patch("sublex.building.segment_builder.SegmentBuilder._memory_for_segment", lambda self: 0)
         merging = mock.patch("sublex.building.segment_builder.merge_segments", side_effect=merge_segments)
@@ -332,7 +332,7 @@ def test_a_build_is_resumed_with_the_same_fields_only(tmp_path, documents):
     expected = sublex.build(source, tmp_path / "expected", fields="title,text", store="terms,positions")
     options: dict[str, Any] = {"store": "terms,positions", "workers": 1}
     spill = mock.patch("sublex.building.segment_builder.SegmentBuilder._memory_for_segment", lambda self: 0)
-    small = mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 12)
+    small = mock.patch("sublex.readers.batch.BATCH_BYTES", 1 << 12)
     stopped = mock.patch("sublex.building.segment_builder.merge_segments", side_effect=KeyboardInterrupt)
     with spill, small:
         with stopped, pytest.raises(KeyboardInterrupt):

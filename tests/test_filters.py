@@ -227,7 +227,6 @@ def test_the_best_documents_that_pass_are_the_first_of_the_complete_ranking_that
 def sketched(tmp_path, monkeypatch, load):
     """An index in which a representation finds documents by sketches."""
     monkeypatch.setattr("sublex.representations.sketch_files.LEAST_DOCUMENTS", 1)
-    monkeypatch.setattr("sublex.representations.segment_rows.LEAST_DOCUMENTS", 1)
     built = sublex.build([Document(f"d{k:03}", text) for k, text in enumerate(texts(600, 3))], tmp_path / "index")
     built.fit("lsi(e=8)")
     return Index(built.path, load_registry=load)

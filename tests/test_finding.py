@@ -372,7 +372,6 @@ def test_a_sketch_is_the_same_for_any_number_of_workers():
 def sketch_all(monkeypatch):
     """Let segments of any size have a sketch."""
     monkeypatch.setattr(sketch_files, "LEAST_DOCUMENTS", 1)
-    monkeypatch.setattr("sublex.representations.segment_rows.LEAST_DOCUMENTS", 1)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ from sublex.index.check import check
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
 from sublex.language import plugins
 from sublex.pipeline.index import Index
-from sublex.readers import batch, jsonl
+from sublex.readers import batch
 from sublex.readers.batch import encode
 from sublex.tools.strings import Strings
 
@@ -544,7 +544,6 @@ def from_file(path: Path) -> DocumentSource:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make batches of about ten documents, so a small collection has many."""
     monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
-    monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def by_library(data: bytes) -> Read:
 def by_kernel(data: bytes, size: int = 1 << 20) -> Read:
     """Read a source with the kernel, in chunks of `size` bytes."""
     report, found = Report(), []
-    with mock.patch.object(jsonl, "BATCH_BYTES", size):
+    with mock.patch("sublex.readers.batch.BATCH_BYTES", size):
         for make in JsonLines().batches(Held(data), report):
             batch = make()
             found += rows(batch)

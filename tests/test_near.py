@@ -21,7 +21,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
-from sublex.representations import fitting, neighbours
+from sublex.representations import fitting, neighbours, sketch_files
 from sublex.representations.model_store import StoreWriter
 from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, UnitVectors
 from sublex.representations.sketch import Sketch, VectorSource, sketch_of
@@ -167,7 +167,7 @@ def test_large_segments_are_compared_by_sketches(tmp_path, monkeypatch):
     index.fit(OVER)
     asked = []
     monkeypatch.setattr(fitting, "EXACT", 1)
-    monkeypatch.setattr(fitting, "LEAST_DOCUMENTS", 1)
+    monkeypatch.setattr(sketch_files, "LEAST_DOCUMENTS", 1)
     likely = neighbours.likely_nearest
     monkeypatch.setattr(fitting, "likely_nearest", lambda *given: asked.append(given) or likely(*given))
     index.fit(GRAPH)

@@ -293,7 +293,7 @@ def test_merged_and_reordered_indexes_give_the_hits_of_the_definition(tmp_path):
         exact = naive.WithOperators(opened.snapshot)
         for query, name in itertools.product(SAMPLE, ("BM25", "PL2", "DirichletLM")):
             searcher = opened.searcher(name)
-            assert all(bool(impacts._stored) == (name != "DirichletLM") for impacts in searcher.impacts)
+            assert all(impacts.is_stored == (name != "DirichletLM") for impacts in searcher.impacts)
             check(searcher, exact, query, 10)
             # At the second search, frequent words have rows in the blocks.
             check(searcher, exact, query, 3)

@@ -454,11 +454,11 @@ def test_stored_impacts_of_an_object_are_found_again_by_its_hash(index):
     assert set(index.kept_impacts()) == {"BM25", name, "documents"}
     other = sublex.open(index.path)
     searcher = other.searcher(Plain())
-    assert all(impacts._stored for impacts in searcher.impacts)
-    assert not any(impacts._stored for impacts in other.searcher(Plain(b=0.5)).impacts)
+    assert all(impacts.is_stored for impacts in searcher.impacts)
+    assert not any(impacts.is_stored for impacts in other.searcher(Plain(b=0.5)).impacts)
     said: list[str] = []
     index.add([sublex.Document("new", "A crane.")], say=said.append)
-    assert not said and all(impacts._stored for impacts in index.searcher(Plain()).impacts)
+    assert not said and all(impacts.is_stored for impacts in index.searcher(Plain()).impacts)
     other = sublex.open(index.path)
     other.add([sublex.Document("newer", "A crane.")], say=said.append)
     assert len(said) == 1 and f"The impacts of {name} cannot be stored." in said[0] and "Python object" in said[0]

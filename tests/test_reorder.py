@@ -27,7 +27,7 @@ from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.index.check import check
 from sublex.pipeline.index import Index
-from sublex.readers import batch, jsonl
+from sublex.readers import batch
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -255,7 +255,6 @@ def test_the_bytes_are_the_same_for_any_number_of_workers(tmp_path, reordered, m
 
 def test_the_bytes_are_the_same_if_the_build_spills(tmp_path, reordered, monkeypatch):
     monkeypatch.setattr(batch, "BATCH_BYTES", 8192)
-    monkeypatch.setattr(jsonl, "BATCH_BYTES", 8192, raising=False)
     monkeypatch.setattr("sublex.building.indexing.LEAST_MEMORY", 1)
     merges, merge_spills = [], SegmentBuilder._merge_spills
     monkeypatch.setattr(SegmentBuilder, "_merge_spills", lambda *given: (merges.append(given), merge_spills(*given))[1])

@@ -852,10 +852,10 @@ def test_a_manifest_cannot_name_what_lies_outside_the_index(index, tmp_path):
     ):
         for bad in ("../../outside", "..", "/etc/passwd", ""):
             changed = json.loads(text.replace(json.dumps(name), json.dumps(bad)))
-            path.write_text(json.dumps(changed | {"checksum": files._checksum(changed)}))
+            path.write_text(json.dumps(changed | {"checksum": files.checksum_of(changed)}))
             with pytest.raises(IndexCorrupt, match="should be the name of a file or folder within the index"):
                 sublex.open(index.path)
-    path.write_text(json.dumps(good | {"checksum": files._checksum(good)}))
+    path.write_text(json.dumps(good | {"checksum": files.checksum_of(good)}))
     assert sublex.open(index.path).search("crane", "vectors(given)")
 
 

@@ -472,7 +472,7 @@ def test_impacts_are_stored_with_the_parameters_of_the_named_profile(tmp_path):
     index = sublex.build([Document("a", "crane river")], tmp_path / "index", profile="anserini")
     index.store_impacts("BM25", "sublex")
     reopened = sublex.open(index.path)
-    assert [bool(reopened.searcher("BM25", p).impacts[0]._stored) for p in ("sublex", "anserini")] == [True, False]
+    assert [reopened.searcher("BM25", p).impacts[0].is_stored for p in ("sublex", "anserini")] == [True, False]
     assert list(reopened.kept_impacts()) == ["BM25", "documents"]
 
 
@@ -481,8 +481,8 @@ def test_stored_impacts_give_the_scores_of_computed_impacts(small):
     small.store_impacts(["BM25", "PL2(c=7)"])
     reopened = sublex.open(small.path)
     assert scores_of_words(reopened) == before
-    assert all(impacts._stored for impacts in reopened.searcher("BM25").impacts)
-    assert not any(impacts._stored for impacts in reopened.searcher("BM25(b=0.1)").impacts)
+    assert all(impacts.is_stored for impacts in reopened.searcher("BM25").impacts)
+    assert not any(impacts.is_stored for impacts in reopened.searcher("BM25(b=0.1)").impacts)
     assert reopened.fingerprint == small.fingerprint
 
 
@@ -495,7 +495,7 @@ def test_stored_impacts_are_computed_again_when_the_index_changes(small):
     ):
         change()
         reopened = sublex.open(small.path)
-        assert all(impacts._stored for impacts in reopened.searcher("BM25").impacts)
+        assert all(impacts.is_stored for impacts in reopened.searcher("BM25").impacts)
         for word in WORDS:
             check(reopened.searcher("BM25"), {word: 1.0}, 10)
     stored = {path.name.split("-")[0] for path in (small.path / derived.DERIVED).iterdir()}
@@ -514,7 +514,7 @@ def test_impacts_that_cannot_be_stored_are_reported_and_the_index_changes(small)
     assert len(small) == 90
     assert all("The impacts of Gone(x=1) cannot be stored. No component Gone" in text for text in messages)
     assert len(messages) == 3
-    assert all(impacts._stored for impacts in sublex.open(small.path).searcher("BM25").impacts)
+    assert all(impacts.is_stored for impacts in sublex.open(small.path).searcher("BM25").impacts)
     assert len(list((small.path / derived.DERIVED).glob("impacts-*"))) == 1
 
 

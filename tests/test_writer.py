@@ -45,7 +45,7 @@ from sublex.index import manifest as manifests
 from sublex.index.check import check
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
 from sublex.language import plugins
-from sublex.readers import batch, jsonl
+from sublex.readers import batch
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -537,7 +537,6 @@ def test_an_index_that_is_not_there_is_not_made_by_changing_it(tmp_path, what):
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Write a file of documents that is read in about a dozen batches."""
     monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
-    monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
     lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text, **d.fields}) for d in [*OLD, *OLD[:20]]]
     lines[77] = '{"id": "broken"'
     lines[200] = '{"id": "odd", "text": "odd", "x": [1, 2]}'

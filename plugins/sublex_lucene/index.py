@@ -79,7 +79,7 @@ class LuceneIndex:
             yield PostingsBatch(_cut(text, sizes), df, docs, tfs, positions if self.has_positions else None)
 
     def with_positions(self) -> LuceneIndex:
-        """Return this index, from now on with positions in `postings`. Raise InputError if a field has none."""
+        """Have `postings` yield positions too, and return this index. Raise InputError if a field has no positions."""
         without = [name for name in self.read if "POSITIONS" not in self._facts["fields"][name]["options"]]
         if without:
             raise InputError(

@@ -1,4 +1,4 @@
-"""The files of a model's folder: opened, read as JSON and hashed, each with a limit, and nothing that holds a pickle.
+"""Open, read and hash the files of a model's folder. Each file has a largest size, and files with pickles are refused.
 
 Models are data from elsewhere. A file that is no plain file is refused, and a link that leads out of the folder too.
 """

@@ -83,7 +83,7 @@ class LateRepresentation(Representation):
         return marks.with_tokens() if self.tokens else marks
 
     def transform(self, inputs: Matrices) -> Matrices:
-        """Return the matrices of documents, float32; without rows for documents that have none."""
+        """Return the matrices of documents, float32. The matrix of a document that was given none is empty."""
         sizes = np.where(self.layout.uncovered(inputs), 0, inputs.sizes)
         stays = np.repeat(sizes > 0, inputs.sizes)
         return Matrices.of_sizes(self.layout.vectors(inputs.data[stays]), sizes)

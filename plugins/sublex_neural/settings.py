@@ -81,7 +81,7 @@ def settings_of(folder: ModelFolder, given: GivenSettings) -> ModelSettings:
 
 
 def _modules(folder: ModelFolder) -> list[tuple[str, str]]:
-    """Return the kinds and the folders of the modules of a model of sentence-transformers; none for other models."""
+    """Return the kinds and the folders of the modules of a model of sentence-transformers. Other models have none."""
     if not folder.has("modules.json"):
         return []
     listed = read_json(folder.place("modules.json"))

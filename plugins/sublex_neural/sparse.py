@@ -90,7 +90,7 @@ class SparseRepresentation(Representation):
         return self.layout.blank(len(inputs))
 
     def transform(self, inputs: csr_array) -> csr_array:
-        """Return the weights of documents, float32, with a column for each of `terms`; none for documents that have none."""
+        """Return the weights of documents, float32, with a column for each of `terms`. The row of a document without weights is empty."""
         return self.layout.weights(inputs)[:, : self.layout.terms]
 
     def column_names(self) -> Sequence[str]:

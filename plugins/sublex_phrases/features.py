@@ -22,7 +22,7 @@ PARTS = 8
 
 
 def count_uses(text: JoinedTexts, ngrams: Ngrams, run: Run = map) -> np.ndarray:
-    """Return how often each node occurs in each way: a row for each node, and the columns of `kernels.count_uses`."""
+    """Return how often each node occurs, by the ways to occur: a row for each node, with the columns of `mining_kernels`."""
 
     def count(part: tuple[int, int]) -> np.ndarray:
         return kernels.count_uses(

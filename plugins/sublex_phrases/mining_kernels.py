@@ -90,7 +90,7 @@ def find_suffixes(nodes, longer, count, suffixes):
 
 @kernel((I32, U8, U16, U8, I32, I32, int64, int64, int64))
 def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, nodes):
-    """Return how often each node occurs in each way, as rows of nodes by the columns named above.
+    """Return how often each node occurs, by the ways to occur: a row for each node, with the columns named above.
 
     Only occurrences that begin at a place from `begin` up to `end` are counted. `capitals` says for each word whether
     it begins with a capital letter. `nodes` is the number of nodes.

@@ -708,11 +708,11 @@ def test_a_judgement_is_written_to_a_file_of_somebody_else_only_with_leave(sessi
     assert len(asked) == 2 and asked[0].startswith("theirs was not made by :judge")
     assert Path("theirs").read_bytes() == before + b"\n" + f"1 0 {first} 2\n1 0 {second} 0\n".encode()
     # A later session may go on without a question, until somebody else changes the file.
-    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "theirs")
+    later = judging(Session(session.open_index, session.path, built_in(), ShellSettings(bars=False)), "theirs")
     later.run(":judge 1 1")
     with Path("theirs").open("ab") as file:
         file.write(b"9 0 z 1\n")
-    other = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "theirs")
+    other = judging(Session(session.open_index, session.path, built_in(), ShellSettings(bars=False)), "theirs")
     with pytest.raises(InputError, match="was changed since"):
         other.run(":judge 1 2")
     with pytest.raises(InputError, match="was changed since"):
@@ -736,7 +736,7 @@ def test_each_judgement_is_taken_back(session):
     session.run(":judge 1 2")
     assert "has grade 0 again" in text_of(session.run(":unjudge")) and Path("theirs").read_bytes() == states[0]
     # Also in a later session, and step by step to the beginning: lines have what they had, each about one document together.
-    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "theirs")
+    later = judging(Session(session.open_index, session.path, built_in(), ShellSettings(bars=False)), "theirs")
     assert "is not judged any more" in text_of(later.run(":unjudge")) and later.qrels["1"][docno] == 0
     assert "has grade 1 again" in text_of(later.run(":unjudge"))
     assert sorted(Path("theirs").read_bytes().splitlines()) == sorted(before.splitlines())
@@ -782,7 +782,7 @@ def test_a_kill_loses_at_most_the_judgement_just_typed(session, monkeypatch, mom
     assert Path("mine").read_bytes() == before and journal.read_bytes() != kept
     if moment == "in the journal":
         journal.write_bytes(journal.read_bytes()[:-9])
-    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "mine")
+    later = judging(Session(session.open_index, session.path, built_in(), ShellSettings(bars=False)), "mine")
     later.run(":judge 3 1")
     assert Path("mine").read_text() == f"1 0 {first} 1\n1 0 {third} 1\n"
     later.run(":unjudge")
@@ -802,7 +802,7 @@ def test_a_step_that_was_not_made_is_dropped_however_the_journal_is_written(sess
             session.run(":judge 2 1")
     spaced = [json.dumps(json.loads(line), separators=(" ,  ", " :  ")) for line in journal.read_text().splitlines()]
     journal.write_text("\n".join(spaced) + "\n")
-    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "mine")
+    later = judging(Session(session.open_index, session.path, built_in(), ShellSettings(bars=False)), "mine")
     later.run(":judge 3 1")
     assert len(journal.read_text().splitlines()) == 2
     later.run(":unjudge")
@@ -885,7 +885,8 @@ def test_a_broken_journal_costs_a_sentence_and_no_judgement(session, content):
 
 def test_two_sessions_that_judge_lose_nothing(session):
     sessions = [
-        judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False, k=20)), "both") for _ in "ab"
+        judging(Session(session.open_index, session.path, built_in(), ShellSettings(bars=False, k=20)), "both")
+        for _ in "ab"
     ]
     names = docnos(sessions[0])
     steps = [[f":judge {docno} 1" for docno in names[part::2]] for part in (0, 1)]

@@ -580,7 +580,7 @@ class GivenVectors(Mapping[str, Any]):
         return name in self.tokens and getattr(self._vectors.get(name), "ndim", 0) == 1
 
     def _terms(self, name: str) -> bytes:
-        """Return the terms of weights as bytes; none for vectors and matrices."""
+        """Return the terms of weights as bytes. Vectors and matrices have no terms."""
         terms = [term.encode("utf-8", "surrogatepass") for term in self.tokens[name]] if self.weighs(name) else ()
         return b"".join(len(term).to_bytes(4, "little") + term for term in terms)
 

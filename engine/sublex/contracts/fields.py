@@ -64,7 +64,7 @@ def other_texts(fields: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 
 
 def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the names of fields that a user gives, in a text such as "title,text" or in an iterable; none for an empty one.
+    """Return the names of fields that a user gives, in a text such as "title,text" or in an iterable, which may be empty.
 
     Raise InputError for a name that no field can have, and for one that is there twice.
     """

@@ -555,7 +555,7 @@ class Representation(Fittable):
         return None
 
     def column_names(self) -> Sequence[str]:
-        """Return the names of the columns of the sparse vectors that `transform` returns; none where columns have no names.
+        """Return the names of the columns of the sparse vectors that `transform` returns. There are none if columns have no names.
 
         `sublex encode` writes them, and leaves out documents without an entry.
         """
@@ -625,7 +625,7 @@ class Representation(Fittable):
         return None
 
     def labels(self, view: View) -> Sequence[str]:
-        """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
+        """Return the names that the model gives to its topics, senses or keyphrases. A model that names nothing returns none.
 
         A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls
         the method once for each view and `labels_name`.

@@ -56,7 +56,7 @@ def words(index: Index, text: str) -> Shown:
 
 
 def analyzed_terms(index: Index, text: str) -> list[str]:
-    """Return the distinct terms of a text, of whose words any may name a field."""
+    """Return the distinct terms of a text. Any word of the text may name a field."""
     words = text.split()
     fields = [word.partition(":")[0] for word in words]
     if not any(":" in word and field in index.fields for word, field in zip(words, fields, strict=True)):

@@ -36,9 +36,9 @@ class Grouping(NamedTuple):
 
 
 def grouping(by: By, facts: Facts, groups: int = GROUPS) -> Grouping:
-    """Return the topics in groups by a property, a field, or the labels of a fitted model; or as a mapping by id says.
+    """Return the topics in groups. `by` names a property, a field or a fitted model with labels, or maps ids to groups.
 
-    Numbers make `groups` groups of about equal size, equal numbers together. Each text is a group of its own, and topics
+    Numbers make `groups` groups of about equal size; equal numbers are in one group. Each distinct text is a group. The topics
     without a value make the last group. Raise InputError for an unknown name, and for too many groups.
     """
     if groups < 2:

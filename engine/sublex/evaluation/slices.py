@@ -156,7 +156,7 @@ class Slices(InParts):
         return [f"Small groups, of fewer than {SMALL} topics, say little: {', '.join(small)}."]
 
     def parts(self) -> list[Part]:
-        """Return the table of the main measure, and the sentences."""
+        """Return the table of the main measure by groups, and the sentences below it."""
         return [self.table(), (*self.sentences(), *self.remarks)]
 
     def to_pandas(self) -> Any:

@@ -287,8 +287,9 @@ def open_file(name: str, descriptor: int, directory: Directory, flags: int = os.
     """Open the plain file `name` in a folder, and return the file's descriptor and size.
 
     `descriptor` is an open descriptor of the folder, and `directory` the folder's path for messages. Raises
-    `IndexCorrupt` if the entry is not a plain file. This is looked up before the entry is opened, because opening a
-    device may have an effect. It is looked up again after that, because the entry may have been replaced.
+    `IndexCorrupt` if the entry is not a plain file. The kind of the entry is looked up before it is opened,
+    because to open a device may have an effect. It is looked up again afterwards, because the entry may have been
+    replaced meanwhile.
     """
     _plain(name)
     if stat.S_ISREG(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):

@@ -101,7 +101,7 @@ def read_manifest(root: Path) -> Manifest:
         raise IndexProblem(
             f"{root} has index format {version}, and this Sublex reads {readable}: update Sublex or rebuild it."
         )
-    if values.pop("checksum", None) != _checksum(values):
+    if values.pop("checksum", None) != checksum_of(values):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
     try:
         manifest = record_of(values, Manifest)
@@ -115,7 +115,7 @@ def is_manifest(root: Path) -> bool:
     """Return whether the manifest of the folder is one that Sublex wrote, of this format or another: its checksum is right."""
     try:
         values = json.loads(Directory(root).read(MANIFEST))
-        return "format" in values and values.pop("checksum", None) == _checksum(values)
+        return "format" in values and values.pop("checksum", None) == checksum_of(values)
     except (OSError, SublexError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
         return False
 
@@ -190,7 +190,7 @@ def commit(root: Path, manifest: Manifest) -> Manifest:
     """
     new = manifest._replace(statistics=_statistics(manifest.segments), fingerprint=fingerprint_of(manifest))
     values = as_json(new)
-    text = json.dumps(values | {"checksum": _checksum(values)}, indent=1, sort_keys=True)
+    text = json.dumps(values | {"checksum": checksum_of(values)}, indent=1, sort_keys=True)
     Directory(root).replace(MANIFEST, text.encode() + b"\n")
     # The rename has committed the generation, so a later failure must not be reported as a failure of the commit.
     with suppress(OSError):
@@ -199,13 +199,13 @@ def commit(root: Path, manifest: Manifest) -> Manifest:
     return new
 
 
-def _checksum(values: Mapping[str, Any]) -> str:
+def checksum_of(values: Mapping[str, Any]) -> str:
     return xxhash.xxh3_128_hexdigest(json.dumps(values, sort_keys=True).encode())
 
 
 def identity_of(manifest: Manifest) -> str:
     """Return a hash of everything in a manifest. It tells generations with equal numbers of different indexes apart."""
-    return _checksum(as_json(manifest))
+    return checksum_of(as_json(manifest))
 
 
 def fingerprint_of(manifest: Manifest) -> str:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from sublex.contracts.comparisons import RANGES, ColumnTest, Value, number_of, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
-from sublex.language.parser import DEEPEST, LONGEST, ExpressionToken, Unreadable, printable, with_caret
+from sublex.language.parser import DEEPEST, LONGEST, ExpressionToken, TokenList, Unreadable, printable, with_caret
 from sublex.tools.arguments import shown
 
 # Names of columns.
@@ -73,24 +73,11 @@ def _tokens(text: str) -> list[ExpressionToken]:
     return [*tokens, ExpressionToken("end", "", len(text))]
 
 
-class _ConditionParser:
-    """A position in a list of tokens. Each rule of the grammar has a method of its name."""
-
-    def __init__(self, tokens: list[ExpressionToken]):
-        self.tokens, self.at, self.depth = tokens, 0, 0
-
-    @property
-    def now(self) -> ExpressionToken:
-        """The token at the position."""
-        return self.tokens[self.at]
-
-    def take(self) -> ExpressionToken:
-        """Return the token at the position, and move on."""
-        self.at += 1
-        return self.tokens[self.at - 1]
+class _ConditionParser(TokenList):
+    """The grammar of conditions: each rule has a method of its name."""
 
     def accept(self, text: str) -> bool:
-        """Move on if the token is this mark or this keyword, whose case counts nothing. Return whether it is."""
+        """Return whether the token is this mark, or this keyword in any case. If it is, move on to the next token."""
         matches = self.now.kind in ("mark", "word") and self.now.text.lower() == text
         self.at += matches
         return matches

@@ -209,7 +209,7 @@ def given_by(call: Call, registry: Registry) -> dict[str, tuple[Param, Any]]:
 
 
 def declared_by(call: Call, registry: Registry) -> Sequence[Param]:
-    """Return the parameters of the component, or of the normaliser, that a call names; none for an unknown component."""
+    """Return the parameters of the component, or of the normaliser, that a call names. An unknown component has none."""
     if call.name.lower() in NORMALISERS and not registry.knows("component", call.name):
         return NORMALISED
     try:

@@ -16,7 +16,9 @@ def _text(value: str, operator: str) -> Expression | Range:
 
 @operand.register
 def _thing(value: object, operator: str) -> Any:
-    """Return the part of an expression that an object stands for. Raise InputError for an object that may be several, or none.
+    """Return the part of an expression that an object stands for.
+
+    Raise InputError for an object that may stand for several parts, or for none.
 
     The methods of an object say what it is: a transformer after `>>`, a ranker, an expander or a filter.
     """

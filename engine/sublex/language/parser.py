@@ -142,12 +142,8 @@ def _tokens(text: str) -> list[ExpressionToken]:
     return [*tokens, ExpressionToken("end", "", len(text))]
 
 
-class _ExpressionParser:
-    """A position in a list of tokens.
-
-    Each rule of the grammar has a method of its name. The method reads the rule's text from the position on, and moves
-    the position behind this text.
-    """
+class TokenList:
+    """A position in a list of tokens."""
 
     def __init__(self, tokens: list[ExpressionToken]):
         self.tokens, self.at, self.depth = tokens, 0, 0
@@ -161,6 +157,13 @@ class _ExpressionParser:
         """Return the token at the position, and move on."""
         self.at += 1
         return self.tokens[self.at - 1]
+
+
+class _ExpressionParser(TokenList):
+    """The grammar of expressions: each rule has a method of its name.
+
+    The method reads the rule's text from the position on, and moves the position behind this text.
+    """
 
     def accept(self, mark: str) -> bool:
         """Move on if the token is this mark. Return whether it is."""

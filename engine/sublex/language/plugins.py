@@ -358,7 +358,7 @@ class Registry:
         return self.resolve("component", expression, defaults)
 
     def print_in(self, resolved: Expression, defaults: Defaults) -> str:
-        """Return a resolved expression as a user writes it who gets `defaults`: without the values that these give."""
+        """Return the text of a resolved expression, without the values that are its defaults or those of `defaults`."""
 
         def plain(value: Any) -> Any:
             if isinstance(value, tuple):

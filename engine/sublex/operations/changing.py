@@ -58,7 +58,7 @@ def merge(context: OperationContext, reorder: Reorder = False, workers: Workers 
 def check(context: OperationContext) -> Shown:
     """Verify the files of an index.
 
-    Every checksum is verified, and whether the parts of the index agree with each other. The exit code is 1 if something
+    The command compares every checksum, and checks that the parts of the index agree with each other. The exit code is 1 if something
     is wrong.
 
     Examples:

@@ -274,7 +274,7 @@ def _facts(path: Path, registry: Registry) -> dict[str, Any]:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of all files below a folder; files that disappear meanwhile count nothing."""
+    """Return the bytes of all files below a folder. Files that disappear meanwhile do not count."""
     size = 0
     for parent, _, files in os.walk(folder):
         for name in files:

@@ -30,7 +30,7 @@ def brings_positions(source: PostingsSource) -> bool:
 
 
 def fields_of(source: PostingsSource) -> tuple[str, ...]:
-    """Return the names of the fields of a source, checked; none if it has none."""
+    """Return the names of the fields of a source, which may be none, after checks."""
     return field_names(getattr(source, "fields", ()))
 
 
@@ -63,7 +63,7 @@ class ReceivedPostings:
     def batches(self, progress: Callable[[int], None]) -> Iterator[PostingsBatch]:
         """Yield the posting lists, checked. Lists of the empty term, and lists without postings, are left out.
 
-        Their `field_tfs` are those of the stored fields, as an index writes them.
+        `field_tfs` of the lists has the fields that an index stores.
         """
         terms = 0
         for batch in self.source.postings():

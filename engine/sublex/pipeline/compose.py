@@ -253,7 +253,8 @@ class Composer(Uncopied):
     def meant(self, expression: Expression, defaults: Defaults) -> MeantExpression:
         """Return the expression with the names of the index written out, and with the fitted models that it means.
 
-        It may have ranges. A sentence says where a model is not the one whose expression stands there.
+        The expression may have ranges. The result has a sentence for each model that is taken for another expression than its
+        own.
         """
         if isinstance(expression, Component):
             return MeantExpression(expression, ())

@@ -294,7 +294,7 @@ class Index(Contents):
         return found
 
     def _terms_of(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """Return the terms of texts; nothing if the analyzer refuses one, so that each is analysed by itself."""
+        """Return the terms of texts. If the analyzer refuses a text, return nothing; each text is then analysed by itself."""
         # One call for all texts takes a fifth of the time of a call for each.
         try:
             return dict(zip(texts, self.snapshot.analyze_all(texts), strict=True))

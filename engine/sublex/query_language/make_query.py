@@ -243,9 +243,10 @@ class Maker:
         return NOTHING if not terms and isinstance(_leaf(node), (Prefix, Fuzzy)) else _joined("all", terms)
 
     def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
-        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`.
+        """Return the condition of clauses side by side.
 
-        Values of columns are required without a sign, and do not count here as such a clause.
+        If no clause is required, one of the clauses without a sign has to hold; with `free`, none has to. A clause about
+        a column is required even without a sign.
         """
         required, excluded, others = list[Any](), list[Any](), list[Any]()
         compared = [part for sign, part in clauses if not sign and _compares(part)]
@@ -296,7 +297,7 @@ def _compares(node: Node) -> bool:
 
 
 def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
-    """Yield the words, phrases and operators that add to scores, each with its weight; excluded ones do not."""
+    """Yield the words, phrases and operators that add to scores, each with its weight. Excluded parts are left out."""
     match node:
         case Boost(part=part, weight=factor):
             yield from _scored(part, weight * factor)

@@ -575,7 +575,7 @@ class _QueryParser:
         return in_field(field, parts[0])
 
     def _within(self, head: _Token) -> list[Node]:
-        """Read one part of an operator, whose weight counts nothing."""
+        """Read one part of an operator. A weight of the part is ignored."""
         token = self.tokens[self.at]
         if token.kind == "word" and token.written in JOINERS:
             self.at += 1

@@ -193,7 +193,7 @@ class QueryTree:
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:
-    """Return the parts that a weight, NOT, AND, OR or clauses join; nothing for a word, a phrase, an operator or a comparison."""
+    """Return the parts that a weight, NOT, AND, OR or clauses join. A word, a phrase, an operator or a comparison has no such parts."""
     match node:
         case Boost(part=part) | Not(part=part):
             return (part,)

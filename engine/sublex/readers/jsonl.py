@@ -14,7 +14,8 @@ from functools import partial
 import numpy as np
 
 from sublex.contracts.base import Document, Report, Source
-from sublex.readers.batch import BATCH_BYTES, SPARE, Batch, MakeBatch, arena, encode, pack
+from sublex.readers import batch
+from sublex.readers.batch import SPARE, Batch, MakeBatch, arena, encode, pack
 from sublex.readers.fields import TITLE, FieldNames, to_document
 from sublex.readers.lines import count_lines, numbered_lines, utf8_lines, whole_lines
 from sublex.readers.signatures import BOM
@@ -62,7 +63,7 @@ class JsonLines:
         """Yield a function for each batch, in the order of the documents. Any thread may call these functions."""
         long = Report(report.strict)
         with source.open() as stream:
-            for line, data in whole_lines(stream, BATCH_BYTES, partial(long.malformed, source.path)):
+            for line, data in whole_lines(stream, batch.BATCH_BYTES, partial(long.malformed, source.path)):
                 yield partial(make_batch, data, source.path, line, report.strict, self.names)
         if long.problems:
             yield partial(pack, [], long)

@@ -88,7 +88,7 @@ class Measure(NamedTuple):
         return self.inverse, self.slope, self.curve, self.offset
 
     def norms_of(self, sketch: Sketch) -> np.ndarray:
-        """Return the norms of the documents' vectors; none for cosines."""
+        """Return the norms of the documents' vectors. For cosines, which need no norms, there are none."""
         return sketch.norms if self.has_norms else sketch.norms[:0]
 
 
@@ -111,7 +111,7 @@ class Probe(NamedTuple):
 
     @property
     def norms(self) -> np.ndarray:
-        """The norms of the documents' vectors; none for cosines."""
+        """The norms of the documents' vectors. For cosines, which need no norms, there are none."""
         return self.measure.norms_of(self.sketch)
 
 

@@ -27,7 +27,7 @@ from sublex.language import plugins
 from sublex.language.expression import Expression
 from sublex.language.parser import parse, parse_call
 from sublex.language.plugins import Component, Registry
-from sublex.representations import list_files
+from sublex.representations import list_files, sketch_files
 from sublex.representations.identity import ModelIdentity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
 from sublex.representations.job import FittingJob, Options, open_job
@@ -43,7 +43,7 @@ from sublex.representations.neighbours import (
 )
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, rows_in, write_rows
 from sublex.representations.sketch import Sketch, VectorSource, similarity_of, sketch_of
-from sublex.representations.sketch_files import LEAST_DOCUMENTS, has_sketch, key_of, read_sketch, write_sketch
+from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.retrieval.weight_lists import WeightLists
 from sublex.tools.messages import Message, Step
@@ -431,7 +431,7 @@ class _Neighbours:
         """Return the nearest documents of another segment for each document of a segment."""
         some, others = self._vectors_of(one).units, self._vectors_of(other)
         first = 0 if one.name == other.name else NO_NEIGHBOUR
-        if one.docs * other.docs <= EXACT or other.docs < LEAST_DOCUMENTS:
+        if one.docs * other.docs <= EXACT or other.docs < sketch_files.LEAST_DOCUMENTS:
             blocks = nearest(some, others, first, self._job.map)
         else:
             blocks = likely_nearest(some, others, self._sketch_of(other), first, self._job.map)

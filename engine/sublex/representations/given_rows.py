@@ -238,7 +238,10 @@ class NewRows:
         yield from (data[begin : begin + size] for begin in range(0, len(data), size))
 
     def _measure_loss(self, vectors: np.ndarray, rows: np.ndarray, docnos: Sequence[str]) -> None:
-        """Note the largest relative distance between vectors and what their rows keep. `docnos` has one for each."""
+        """Note the largest relative distance between a vector and the vector that its row keeps.
+
+        `docnos` has the docno of each vector.
+        """
         kept = self.layout.vectors(rows)
         if not np.isfinite(kept).all():
             docno = docnos[int(np.argmax(~np.isfinite(kept).all(axis=1)))]

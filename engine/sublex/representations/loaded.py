@@ -330,7 +330,7 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def column_names(self) -> Sequence[str]:
-        """The names of the columns of sparse `vectors`; none where columns have no names."""
+        """The names of the columns of sparse `vectors`. There are none if columns have no names."""
         with contract("representation", self.name):
             return list(self.model.column_names())
 

@@ -102,7 +102,7 @@ def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = m
 def likely_nearest(
     some: np.ndarray, others: UnitVectors, sketch: Sketch, first: int = -1, run: Run = map
 ) -> Iterator[NeighbourLists]:
-    """Yield the lists of the vectors `some` among the vectors of a large segment, found by its sketch: nearly the nearest."""
+    """Yield the lists of the vectors `some` among the vectors of a large segment. The sketch finds nearly all of the nearest."""
     units = others.units
     segment = SketchedSegment(0, np.asarray(~units.any(axis=1)), sketch)
 

@@ -19,12 +19,12 @@ from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, SeenEntry, SegmentEntry, SegmentRows
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment, open_segment
+from sublex.representations import sketch_files
 from sublex.representations.fitting import Fitting
 from sublex.representations.identity import ModelIdentity, Namer
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
-from sublex.representations.sketch_files import LEAST_DOCUMENTS
 from sublex.representations.stored_models import load_model, token_counts
 from sublex.tools.messages import Message, Step, counted
 
@@ -184,7 +184,7 @@ def _sketch_merged(fitting: Fitting) -> None:
     Errors are ignored: without a sketch, all documents are scored, and lists are made in memory.
     """
     covering = {segment.name for segment in fitting.manifest.segments}
-    is_small = fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS
+    is_small = fitting.manifest.segments[-1].docs < sketch_files.LEAST_DOCUMENTS
     for name, entry in fitting.fitted.items():
         # Few documents may have many weights, which were given to the index.
         if is_small and not entry.resources.keys() & fitting.manifest.vectors.keys():

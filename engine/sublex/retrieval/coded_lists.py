@@ -44,6 +44,11 @@ class CodedLists:
         # The largest size of an impact that was computed or stored.
         self.largest = self.bounds.largest(slice(None)) if bounds else 0.0
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the lists come from the disk."""
+        return self._stored is not None
+
     def _map(self, documents: ComponentFolder, impacts: ComponentFolder) -> ImpactBounds | None:
         """Use stored postings, and return their bounds. Return None if types or sizes are not those of the segment."""
         try:

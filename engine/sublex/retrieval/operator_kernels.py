@@ -83,14 +83,14 @@ def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs,
 
 @inner
 def _turned(mark, steps):
-    """Return a mark for positions that are greater by `steps`, which is from 0 to 63."""
+    """Return the mark of the positions of a mark, each plus `steps`, a number from 0 to 63."""
     left = np.uint64(steps)
     return mark << left | mark >> (np.uint64(64) - left & np.uint64(63))
 
 
 @inner
 def _spread(mark, nearest, farthest):
-    """Return a mark for all positions that are greater by `nearest` to `farthest`."""
+    """Return the mark of the positions of a mark, each plus all numbers from `nearest` to `farthest`."""
     if farthest - nearest >= 63:
         return ~np.uint64(0)
     mark, done = _turned(mark, nearest & 63), np.int64(1)

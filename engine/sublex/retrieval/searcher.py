@@ -168,7 +168,7 @@ class Searcher(Uncopied):
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
-        _ = self.impacts, self._docno_ranks, self._scratch, self.term_table.df, self.term_table.ordinals
+        _ = self.impacts, self._docno_ranks, self.scratch, self.term_table.df, self.term_table.ordinals
 
     def _at_most(self, k: int) -> int:
         """Return k or the number of documents, whichever is smaller."""
@@ -250,7 +250,7 @@ class Searcher(Uncopied):
         kth = bounds.near(among.depth(k)) if among else bounds.best(k)
         self._kernels[0].retrieve(
             *arrays.postings.arrays, self._docno_ranks[segment], bounds.least, bounds.most, passing, kth, *arrays.block_arrays,
-            ends, terms, weights, thresholds, CHOICES, *self._scratch.arrays(len(terms), k), found,
+            ends, terms, weights, thresholds, CHOICES, *self.scratch.arrays(len(terms), k), found,
         )  # fmt: skip
         return found
 
@@ -258,7 +258,7 @@ class Searcher(Uncopied):
         self, segment: int, arrays: Impacts | SlotArrays, terms: np.ndarray, weights: np.ndarray, k: int,
         passing: np.ndarray, few: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
-        """Return what `_retrieve` does for one query, among a few documents, which are looked up."""
+        """Return the best of a few documents for one query. The documents are looked up in the posting lists."""
         wanted = few
         if len(self.impacts) > 1:
             begin, end = np.searchsorted(few, self.snapshot.bases[segment : segment + 2])
@@ -279,7 +279,8 @@ class Searcher(Uncopied):
         return [self.snapshot.docno_ranks[base:end] for base, end in zip(bases, bases[1:], strict=False)]
 
     @cached_property
-    def _scratch(self) -> Scratch:
+    def scratch(self) -> Scratch:
+        """The scratch space of the kernels."""
         # `Scratch` is made at the first search, because its module imports Numba.
         return Scratch()
 

@@ -70,7 +70,7 @@ def _within(part: Operator, places: Mapping[str, Sequence[int]], field: str) -> 
 
 
 def _least(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return the intervals that hold no other one, ascending."""
+    """Return the intervals in which no other interval lies, ascending."""
     kept = list[Interval]()
     for begin, end in sorted(set(intervals), key=lambda interval: (-interval[0], interval[1])):
         if not kept or end < kept[-1][1]:

@@ -32,11 +32,6 @@ class WeightLists(CodedLists):
         self.df = np.bincount(_columns(rows, self._dead), minlength=rows.shape[1]).astype(np.int64)
         super().__init__(self.df, rows.shape[0], None if stored is None else (stored, stored))
 
-    @property
-    def is_stored(self) -> bool:
-        """Whether the lists come from the disk."""
-        return self._stored is not None
-
     @cached_property
     def _by_column(self) -> csc_array:
         rows = self._rows

@@ -156,7 +156,7 @@ class Talker:
             self.reader = QueryReader(session.index.snapshot)
 
     def complete(self, text: str) -> Iterator[Offer]:
-        """Yield the completions of a line, whose end is where the cursor stands; nothing until all is ready."""
+        """Yield the completions of a line, with the cursor at its end. Until the shell is ready, there are none."""
         if self._completions is not None:
             yield from self._completions.complete(text)
 

@@ -62,7 +62,7 @@ class Session:
         settings: ShellSettings,
         say: Callable[[str], None] = lambda text: None,
     ):
-        self._open, self.path, self.commands, self.settings, self.say = open_index, path, commands, settings, say
+        self.open_index, self.path, self.commands, self.settings, self.say = open_index, path, commands, settings, say
         self._index: Index | None = None
         self._lock = RLock()
         self._seen: tuple[int, int] | None = None
@@ -103,7 +103,7 @@ class Session:
         with self._lock:
             if self._index is None:
                 self._seen = _version(self.path)
-                self._index = self._open()
+                self._index = self.open_index()
             return self._index
 
     def reopen(self) -> None:

@@ -51,7 +51,7 @@ def encode_returns_what_the_kind_promises(subject: Subject) -> None:
 
 
 def vectors_depend_on_the_text_alone(subject: Subject) -> None:
-    """`encode` gives a text the same vector alone and among others, to within what a runtime's sums differ."""
+    """`encode` gives a text the same vector alone and among others, but for the rounding of a runtime's sums."""
     if _only_pairs(subject):
         return
     for role, texts, together in _encoded(subject):

@@ -1,4 +1,4 @@
-"""The checks of operations: what their declarations say to users is complete, and free of slips."""
+"""The checks of operations: their declarations tell users everything, and have no slips."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ def open_plain(path: str | os.PathLike[str], make: bool = False) -> BinaryIO:
 
     With `make`, the file is made if it is missing, and can be written.
 
-    This is looked up before the file is opened, because opening a device may have an effect. It is looked up again
-    after that, because the file may have been replaced.
+    The kind of the file is looked up before the file is opened, because to open a device may have an effect. It is
+    looked up again afterwards, because the file may have been replaced meanwhile.
     """
     name = os.fspath(path)
     try:

@@ -234,7 +234,7 @@ def _whole(slot: Slot, before: str = "% ") -> Slot:
 
 
 def _short(part: Expression) -> str:
-    """Return a name for the weight or the depth of an expression: its component, or its whole normaliser."""
+    """Return the name that the weight or the depth of an expression gets: the name of its component, or its whole normaliser."""
     while not isinstance(part, Call):
         match part:
             case Weighted(expression=inner) | Cut(expression=inner):

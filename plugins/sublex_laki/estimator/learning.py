@@ -190,7 +190,7 @@ def _entropy(p: np.ndarray) -> float:
 
 
 def maximisation(network: Network, sums: ExpectedSums) -> Network:
-    """Return the network with the weights and leaks that fit the statistics best (M-step).
+    """Return the network with the weights and leaks that fit the sums of the E-step best (M-step).
 
     A link whose parent is never on keeps its weight.
     """

@@ -234,7 +234,6 @@ def test_a_name_like_that_of_an_encoder_is_suggested(given, models, command):
 def sketched(index, monkeypatch):
     """The demo index in three segments with deletions, and sketches of vectors of several norms, of zeros and of none."""
     monkeypatch.setattr("sublex.representations.sketch_files.LEAST_DOCUMENTS", 1)
-    monkeypatch.setattr("sublex.representations.segment_rows.LEAST_DOCUMENTS", 1)
     index.add([{"id": f"new-{k}", "text": f"a crane {k}"} for k in range(40)])
     index.add([{"id": f"newer-{k}", "text": f"a river {k}"} for k in range(40)])
     index.delete(["birds-05", "new-3"])

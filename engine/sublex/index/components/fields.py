@@ -38,7 +38,7 @@ def stored_fields(number: int) -> list[int]:
 
 
 def _tfs_components(field: int) -> list[str]:
-    """Return the names of the components with the frequencies in a field, in the order of the attributes of `PackedNumbers`."""
+    """Return the names of the components that hold the frequencies in a field, one for each attribute of `PackedNumbers`."""
     return [f"field_{part}_{field}" for part in ("tfs", "widths", "tails", "tail_sizes")]
 
 
