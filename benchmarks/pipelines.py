@@ -69,7 +69,9 @@ WITHOUT = {
     "without `near`": best(near="-"),
     "`near` with k=5": best(near=PARTS[4][:-1] + ", k=5)"),
     "`near` with add=true": best(near=PARTS[4][:-1] + ", add=true)"),
-    "`lsi` with weighting=tfidf": best(lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near=PARTS[4].replace(LSI, "lsi(e=200)")),
+    "`lsi` with weighting=tfidf": best(
+        lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near=PARTS[4].replace(LSI, "lsi(e=200)")
+    ),
     "z-scores in place of minmax": "("
     + " + ".join(f"{w}*zscore({p})" for w, p in [("1", FEEDBACK), *(part.split("*", 1) for part in PARTS[1:4])])
     + f") >> {PARTS[4]}",

@@ -396,7 +396,9 @@ def test_a_built_in_name_is_tuned_around_its_learned_weights(tmp_path):
     # A name of the user is tuned by its own ranges.
     index.name("better", "BM25(b={0,1})")
     assert sublex.tune(index, topics, qrels, "better").names == ("b",)
-    with pytest.raises(sublex.InputError, match="good has no weights to tune; write a range in place of a number in Burst >>"):
+    with pytest.raises(
+        sublex.InputError, match="good has no weights to tune; write a range in place of a number in Burst >>"
+    ):
         sublex.tune(index, topics, qrels, "good")
 
 

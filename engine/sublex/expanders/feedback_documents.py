@@ -140,11 +140,11 @@ def expanded_query(query: Query, weights: Mapping[str, float], added: Mapping[st
         if source not in sources:
             sources.append(source)
     for term in added:
-        sources = origins.get(term)
-        if sources is None:
+        known = origins.get(term)
+        if known is None:
             origins[term] = [origin]
-        elif origin not in sources:
-            sources.append(origin)
+        elif origin not in known:
+            known.append(origin)
     # Heaviest first, of equals by term.
     order = sorted([(-(weights.get(term, 0.0) + added.get(term, 0.0)), term) for term in origins])
     return Query(query.text, tuple([QueryTerm(term, -weight, " + ".join(origins[term])) for weight, term in order]))

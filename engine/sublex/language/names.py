@@ -113,7 +113,9 @@ def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str
     return None if name is None else called(name, call.args, call.params)
 
 
-def to_tune(expression: Expression, names: Mapping[str, str], registry: Registry) -> tuple[Expression, tuple[float, ...]]:
+def to_tune(
+    expression: Expression, names: Mapping[str, str], registry: Registry
+) -> tuple[Expression, tuple[float, ...]]:
     """Return the expression whose ranges `tune` searches, and the numbers from which it starts, in reading order.
 
     For a built-in name these are the ranges around its learned weights, and these weights; another expression has its own

@@ -57,7 +57,10 @@ def around(text: str) -> tuple[str, tuple[float, ...]]:
     A weight may be 0, the learned one, or twice as large. A document's own weight in `near` may be .1 lower or higher.
     Without weights, the text is returned as it is.
     """
-    blend, learned = _WEIGHT.sub(lambda found: f"{{0,{found[1]},{2 * float(found[1]):g}}}*", text), _WEIGHT.findall(text)
+    blend, learned = (
+        _WEIGHT.sub(lambda found: f"{{0,{found[1]},{2 * float(found[1]):g}}}*", text),
+        _WEIGHT.findall(text),
+    )
     if not learned:
         return text, ()
     own = float(found[1]) if (found := _OWN.search(text)) else OWN
