@@ -1,8 +1,9 @@
 """Measure the pipelines `good`, `better` and `best`: the time of a query, and the seconds and bytes that their models take.
 
-    python benchmarks/pipeline_costs.py arxiv-cs.jsonl [--documents 100000] [--queries 100] [--rounds 3] [--work FOLDER]
+    python benchmarks/pipeline_costs.py arxiv-cs.jsonl [--documents 100000] [--queries 100] [--rounds 3] [--names good …]
+        [--work FOLDER]
 
-A query is a title of the collection. Times are processor times, those of queries in one thread; each pipeline takes turns with BM25, and
+With --names, only these pipelines are fitted and measured. A query is a title of the collection. Times are processor times, those of queries in one thread; each pipeline takes turns with BM25, and
 the table has the medians of the rounds. With --work, the index and its models stay in FOLDER, and the next call uses them again.
 """
 
@@ -62,6 +63,7 @@ def main() -> None:
     parser.add_argument("collection")
     for option, default in (("--documents", 100_000), ("--queries", 100), ("--rounds", 3)):
         parser.add_argument(option, type=int, default=default)
+    parser.add_argument("--names", nargs="+", default=PIPELINES, help="the pipelines to measure")
     parser.add_argument("--work", type=Path, help="keep the index and its models in this folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -72,10 +74,10 @@ def main() -> None:
         titles = [record["title"] for record in records(given.collection, given.documents)]
         queries = [index.query(title) for title in titles[:: max(1, len(titles) // given.queries)][: given.queries]]
         print(f"{len(index):,} documents, {len(queries)} queries, k = {HITS:,}", flush=True)
-        for name in PIPELINES:
+        for name in given.names:
             fit(index, name)
         print("\n| pipeline | ms a query | x BM25 | BM25, ms |\n|---|---|---|---|", flush=True)
-        for name in PIPELINES:
+        for name in given.names:
             with threadpool_limits(1):
                 base, own = milliseconds(index, (BASE, name), queries, given.rounds)
             print(f"| `{name}` | {own:.2f} | {own / base:.1f} | {base:.2f} |", flush=True)

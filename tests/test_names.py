@@ -453,11 +453,31 @@ def test_a_wrong_use_of_a_built_in_name_costs_a_sentence(index, text, message):
 def test_fit_takes_a_pipeline_and_says_before_what_it_costs(index):
     shown = invoke("fit", "demo", "better")
     told, done = shown.messages, shown.output
+    for name in PIPELINES:
+        assert all(index.cost_of(model) for model in index.models_in(name))
     cost = r"better fits lsi\(e=200, weighting=logtfidf\), near\(.*\), which takes about \d+ \w+ on \d+ cores? and \d+ MB\."
     assert re.match(cost, told) and "is fitted on demo" in done
     assert sublex.open("demo").search("cranes", "better").docnos
     assert "was fitted already" in invoke("fit", "demo", "better", "BM25 + 0.2*lsi(e=10)").output
     assert invoke("fit", "demo", "good").output == "good needs no fitted model.\n"
+
+
+def test_the_card_of_a_pipeline_names_its_models_and_what_is_missing(index):
+    near = f"near({LSI}, own=0.7)"
+    shown = invoke("card", "demo", "best", "--format", "json")
+    assert [(row["model"], row["fitted"]) for row in json.loads(shown.output)] == [
+        (LSI, "no"), ("lda(score=likelihood)", "no"), ("chars", "no"), (near, "no"),
+    ]  # fmt: skip
+    assert all(float(row["about MB"].replace(",", "")) >= 0 for row in json.loads(shown.output))
+    assert "Not all models are fitted; run: sublex fit ./demo best" in shown.messages
+    index.fit(LSI)
+    index.fit(near)
+    shown = invoke("card", "demo", "better", "--format", "json")
+    assert [row["fitted"] for row in json.loads(shown.output)] == ["yes", "yes"]
+    assert f"better is {PIPELINES['better']}." in shown.messages and "Not all" not in shown.messages
+    good = invoke("card", "demo", "good")
+    assert good.code == 0 and "good needs no fitted model." in good.messages
+    assert invoke("card", "demo", "best", "-o", "page.html").code == 2 and not Path("page.html").exists()
 
 
 def test_the_cost_of_a_fit_grows_with_the_collection_and_the_model(index):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.contracts.base import Explanation, TextWords
-from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.contracts.base import Explanation, Statistics, TextWords
+from sublex.contracts.fitted import Corpus, Cost, Job, Representation, Store, Stored, View
 from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.estimators.word_sums import check_model
 from sublex_chars.model import NGramCounter, NGramSpace, without
@@ -19,6 +19,8 @@ from sublex_chars.model import NGramCounter, NGramSpace, without
 LISTED_WORDS, LISTED_GRAMS = 8, 6
 # The bytes that fitting takes for each term of the index, at most.
 BYTES_PER_TERM = 4096
+# Seconds on one core, and bytes of rows and posting lists, for each posting of the index.
+SECONDS, BYTES = 3.5e-6, 40
 
 
 class NgramQuery(NamedTuple):
@@ -42,6 +44,10 @@ class CharsRepresentation(Representation):
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return the bytes of the n-grams of all words."""
         return BYTES_PER_TERM * len(corpus.vocabulary)
+
+    def cost(self, collection: Statistics, terms: int) -> Cost:
+        """Return the time to count the n-grams of all documents, and the bytes of the rows and the posting lists."""
+        return Cost(SECONDS * collection.postings, BYTES * collection.postings)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Count the n-grams of all documents, and keep those that `min_df` documents or more have."""

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sublex.forms.lines import Line, Shown, line, records, table_lines
+from sublex.language.parser import parse
 from sublex.representations.stored_models import expressions_of
+from sublex.tools.messages import Message, Step
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -27,6 +29,23 @@ def card(index: Index, expression: str) -> Shown:
     """Return the description of a fitted model as Shown."""
     facts = index.card(expression)
     return Shown(lambda: _lines(facts), lambda: facts)
+
+
+def pipeline_models(index: Index, text: str) -> Shown:
+    """Return a table of the models that a pipeline needs: each is fitted or not, and has a size, about, if that is known.
+
+    A note names the command that fits those that are missing.
+    """
+    rows, missing = list[tuple[str, str, str]](), False
+    for model in index.models_in(text):
+        is_fitted, cost = index.is_fitted(model), index.cost_of(model)
+        missing |= not is_fitted
+        rows.append((model, "yes" if is_fitted else "no", f"{cost.nbytes / 1e6:,.1f}" if cost else ""))
+    whole = f"{text} is {index.written_out(parse(text))}."
+    notes = [whole] if rows else [whole, f"{text} needs no fitted model."]
+    if missing:
+        notes.append(Message("Not all models are fitted; run: ", Step("fit", index.path, text)))
+    return records(("model", "fitted", "about MB"), rows, notes)
 
 
 def _lines(facts: Mapping[str, Any]) -> Iterator[Line]:

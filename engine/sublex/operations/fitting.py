@@ -84,12 +84,10 @@ def fit(
 
 def _models_of(context: OperationContext, index: Index, text: str, workers: int | None) -> list[str]:
     """Return the models that an expression needs, itself if it is one; for a pipeline, say what fitting them costs."""
-    from sublex.language.expression import Call
-    from sublex.language.parser import parse
     from sublex.tools.arguments import threads
     from sublex.tools.messages import counted
 
-    if isinstance(index.written_out(parse(text)), Call):
+    if not _is_pipeline(index, text):
         return [text]
     models = index.models_in(text)
     missing = [model for model in models if not index.is_fitted(model)]
@@ -102,6 +100,14 @@ def _models_of(context: OperationContext, index: Index, text: str, workers: int 
         about = f", which takes about {_duration(seconds / cores)} on {counted(cores, 'core')} and {_size(nbytes)}"
     context.say(f"{text} fits {', '.join(missing)}{about}.")
     return models
+
+
+def _is_pipeline(index: Index, text: str) -> bool:
+    """Return whether a text is a pipeline, and not a single component; names are written out."""
+    from sublex.language.expression import Call
+    from sublex.language.parser import parse
+
+    return not isinstance(index.written_out(parse(text)), Call)
 
 
 def _duration(seconds: float) -> str:
@@ -208,8 +214,9 @@ def card(
 ) -> Shown:
     """Describe a fitted model, or list all fitted models.
 
-    EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models. The last
-    column says why a model is outdated: no expression names it any more.
+    EXPR is the expression of the model, or its name on disk. Of a pipeline, such as best, the command lists the models, and
+    says which of them are not fitted. Without EXPR, the command lists all fitted models. The last column says why a model is
+    outdated: no expression names it any more.
 
     Args:
         output: Write the model to this file as an HTML page, if it has one.
@@ -217,13 +224,18 @@ def card(
     Examples:
         sublex card demo
         sublex card demo "lsi(e=20)"
+        sublex card demo best
     """
     from sublex.display.card import card as shown
-    from sublex.display.card import models
+    from sublex.display.card import models, pipeline_models
 
     index = context.index
     if expression is None:
         listed = models(index)
+        listed.files = {".html": _unnamed}
+        return listed
+    if expression not in index.fitted and _is_pipeline(index, expression):
+        listed = pipeline_models(index, expression)
         listed.files = {".html": _unnamed}
         return listed
     chosen = _named(context, expression)
