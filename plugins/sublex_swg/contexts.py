@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 # A word of a sense needs MIN_CONTEXTS documents in the topic, and this share of the documents of the word. A word that
 # is close to it stands near it in MIN_SHARED of these documents, and has LEAST closeness. A sense has MIN_CLOSE close
 # words or more.
-MIN_CONTEXTS, MIN_CONTEXT_SHARE, MIN_SHARED, LEAST, MIN_CLOSE = 5, 0.02, 4, 0.06, 2
+MIN_CONTEXTS, MIN_CONTEXT_SHARE, MIN_SHARED, LEAST, MIN_CLOSE = 5, 0.02, 4, 0.09, 2
 # If the index stores no texts, nobody knows which words stand near each other. Then both need only be in MIN_SHARED_APART
 # documents, and closeness, which is larger then, is at least LEAST_APART.
 MIN_SHARED_APART, LEAST_APART = 3, 0.2

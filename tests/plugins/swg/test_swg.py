@@ -460,7 +460,7 @@ def test_closeness_is_that_of_the_formula(texts):
             for total, held in ((500, df[j]), (60, occurs[:, j].sum())):
                 values.append(max(0, np.log(shared / contexts * total / held)) / -np.log(shared / (total + 1)))
             close = np.sqrt(values[0] * values[1]) * beside / (shared + 4) * weights[i] * weights[j]
-            expected[i, j] = close if close >= (0.06 if texts else 0.2) else 0
+            expected[i, j] = close if close >= (0.09 if texts else 0.2) else 0
     expected[(expected > 0).sum(axis=1) < 2] = 0
     assert (expected > 0).any() and (expected[:, 4] == 0).all() and found == pytest.approx(expected, rel=1e-5)
 
