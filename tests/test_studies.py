@@ -820,3 +820,14 @@ def test_papers_have_studies_that_can_be_read():
 def test_the_quick_study_of_a_paper_has_the_figures_that_it_expects(command, collections):
     code, output, said = command("reproduce", "fisher", "--quick", "--check", "--collections", str(collections))
     assert code == 0 and re.match(r"No figure moved, of \d+; compared with the expected figures", output), output + said
+
+
+def test_the_shell_runs_a_study_and_says_it_in_python(study, index):
+    from sublex.shell.commands import built_in
+    from sublex.shell.session import Session
+    from sublex.shell.settings import Settings
+
+    session, file = Session(lambda: index, index.path, built_in(), Settings()), study()
+    shown = session.run(f":study {file}")
+    assert any("steps done" in each.text for each in shown.lines)
+    assert f"sublex.study({str(file)!r})" in "".join(each.text for each in session.run(":to-python").lines)
