@@ -264,7 +264,7 @@ why = "the data are licensed"
     assert len(fails.inversions) == 2 and left.orders[0].difference < 0 and not left.inversions
     rows = found.claims_table().rows
     assert rows[0] == ["Feedback finds more", "table 1", "R@1000", "3 of 3", "0", "same order"]
-    assert rows[-1][0] == "The rest" and rows[-1][-1] == "not testable: the data are licensed"
+    assert found.untested_table().rows == [["The rest", "", "not testable: the data are licensed"]]
     page = (found.folder / "report.html").read_text()
     assert "Feedback finds more" in page and "The data." in page and "the data are licensed" in page
     assert found.lock["claims"] == {
@@ -820,3 +820,14 @@ def test_papers_have_studies_that_can_be_read():
 def test_the_quick_study_of_a_paper_has_the_figures_that_it_expects(command, collections):
     code, output, said = command("reproduce", "fisher", "--quick", "--check", "--collections", str(collections))
     assert code == 0 and re.match(r"No figure moved, of \d+; compared with the expected figures", output), output + said
+
+
+def test_the_shell_runs_a_study_and_says_it_in_python(study, index):
+    from sublex.shell.commands import built_in
+    from sublex.shell.session import Session
+    from sublex.shell.settings import Settings
+
+    session, file = Session(lambda: index, index.path, built_in(), Settings()), study()
+    shown = session.run(f":study {file}")
+    assert any("steps done" in each.text for each in shown.lines)
+    assert f"sublex.study({str(file)!r})" in "".join(each.text for each in session.run(":to-python").lines)

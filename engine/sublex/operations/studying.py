@@ -17,7 +17,7 @@ StudyFile = Annotated[str, positional("FILE", completes="file")]
 Folder = Annotated[str | None, option(metavar="DIR", completes="file")]
 
 
-@operation(needs=Needs.NOTHING, forms=FIGURES, python="sublex.study({file!r})")
+@operation(needs=Needs.NOTHING, forms=FIGURES, python="sublex.study({file})")
 def study(
     context: OperationContext,
     file: StudyFile,
@@ -31,10 +31,10 @@ def study(
 ) -> Shown:
     """Run a study, an experiment in one file.
 
-    FILE names collections, topics, systems and tables. Runs, measures, a report and a lock go to one folder. Results that are there
-    already are kept, so a study that was killed goes on, and a changed line runs again what depends on it. If a system fails,
-    the others are run all the same, and the exit code is 2. A study reads files below its own folder alone, unless you allow
-    more.
+    FILE names collections, topics, systems and tables. Runs, measures, a report and a lock go to one folder. Results
+    that are there already are kept, so a study that was killed goes on, and a changed line runs again what depends on
+    it. If a system fails, the others are run all the same, and the exit code is 2. A study reads files below its own
+    folder alone, unless you allow more.
 
     Args:
         out: The folder of the results.
@@ -82,8 +82,9 @@ def reproduce(
 ) -> Shown:
     """Run the study of a paper, and say which of its results hold.
 
-    The study comes with Sublex. Each result that open data can test becomes a row with a verdict: as published, same order, or
-    disagrees. The others say why they cannot be tested. PAPER is fisher. The study is like any other: it resumes, and leaves a folder.
+    The study comes with Sublex. Each result that open data can test becomes a row with a verdict: as published, same
+    order, or disagrees. The others say why they cannot be tested. PAPER is fisher. The study is like any other: it
+    resumes, and leaves a folder.
 
     Args:
         collections: The folder of collections, such as cranfield/docs.trec, with topics.trec and qrels.txt beside it.

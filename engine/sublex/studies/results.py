@@ -213,15 +213,19 @@ class StudyResult(InParts):
         return Claim(plan, orders, self.study.compare.alpha, tuple(missing))
 
     def claims_table(self) -> Table | None:
-        """Return the published orders and the results that cannot be tested as a table of verdicts; None without any."""
+        """Return the published orders as a table of verdicts; None without any."""
         rows = []
         for each in self.claims:
             kept = sum(order.difference > 0 for order in each.orders)
             counts = f"{kept} of {len(each.orders)}", str(len(each.inversions))
             rows.append([each.plan.title, each.plan.source, each.plan.measure, *counts, each.verdict])
-        rows += [[each.title, each.source, "-", "-", "-", f"{UNTESTED}: {each.why}"] for each in self.study.untested]
         head = ["published", "source", "measure", "pairs in order", "significant inversions", "verdict"]
         return Table(head, rows, 2) if rows else None
+
+    def untested_table(self) -> Table | None:
+        """Return the published results that cannot be tested, with the reasons, as a table; None without any."""
+        rows = [[each.title, each.source, f"{UNTESTED}: {each.why}"] for each in self.study.untested]
+        return Table(["published", "source", "verdict"], rows, 3) if rows else None
 
     def claim_parts(self) -> list[Part]:
         """Return the verdicts on published orders, the inversions, and what differs from the published experiment, as parts."""
@@ -234,7 +238,9 @@ class StudyResult(InParts):
         missing = tuple(
             f"{each.plan.title}: no figure of {', '.join(each.missing)}." for each in self.claims if each.missing
         )
-        return [part for part in (self.claims_table(), inverted, missing, self.study.differs) if part]
+        return [
+            part for part in (self.claims_table(), inverted, missing, self.untested_table(), self.study.differs) if part
+        ]
 
     def table(self, plan: TablePlan) -> Table:
         """Return a table of the study: systems by columns, the best of each column in bold."""
