@@ -530,6 +530,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("search", {"query": "x", "facets": 3, "of": "nothing"}, 400, "nothing"),
     ("search", {"query": "q" * 20_000}, 400, "query has 20,000 characters; give at most 16,384."),
     ("explain", {"query": "x", "docno": "none"}, 404, "No document none in"),
+    ("similar", {"docno": "none"}, 404, "No document none in"),
     ("doc", {"docno": "bad\x00docno"}, 404, "No document"),
     ("analyze", {"text": "x", "analyzer": 'wordpiece("/etc")'}, 400, "names a folder"),
     ("card", {"expression": "lsi"}, 409, "No lsi in demo"),

@@ -137,8 +137,8 @@ def reading(context: RequestContext, asked: Asked) -> Shown:
             words.append({**word, "nearest": near.surface if near else ""})
     line = reader.read(asked.query, language) if language != "weighted" else None
     parts = [list(span) for span in line.spans] if line else []
-    terms = [{"term": str(term), "weight": weight} for term, weight in query.weights().items()]
-    found = {"words": words, "parts": parts, "terms": terms, "ranking": str(pipeline)}
+    weights = [{"term": str(term), "weight": weight} for term, weight in query.weights().items()]
+    found = {"words": words, "parts": parts, "terms": weights, "ranking": str(pipeline)}
     return _shown(found, tuple(reading_notes(context, asked, query, pipeline)))
 
 
