@@ -72,7 +72,8 @@ def _counts(index: Index, docno: str) -> dict[str, int]:
     if "terms" not in index.store:
         return Counter(index.analyze(index.document(docno).contents))
     doc = index.doc(docno)
-    assert doc is not None
+    if doc is None:
+        raise UnknownDocument(f"No document {docno or repr(docno)} in {index.path}.")
     segment, local = index.snapshot.place(doc)
     _, ordinals, tfs = segment.terms_of(np.array([local]))
     return {segment.terms.text(term): tf for term, tf in zip(ordinals.tolist(), tfs.tolist(), strict=True)}
