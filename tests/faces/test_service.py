@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+import child
 import pytest
 from command import invoke
 from shared import QRELS, TOPICS
+from strategies import examples
 
 import sublex as engine
 from sublex.contracts.base import Document, Folder, Param, Resource
 from sublex.contracts.hookspecs import hookimpl
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown
 from sublex.forms.values import to_json
 from sublex.language import plugins
@@ -170,6 +172,31 @@ def writing(built_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     client = Client(App(server_of(tmp_path / "demo", files=files, may_write=True), GUARD))
     yield client
     client.close()
+
+
+def test_a_schema_is_obeyed_whatever_is_asked(client):
+    """Requests that schemathesis makes of the schema get answers that the schema knows, and none is a failure of the server."""
+    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+    from hypothesis import HealthCheck, given, settings
+    from hypothesis.strategies import one_of
+
+    schema = schemathesis.openapi.from_dict(client.get("/openapi.json").record)
+    operations = [found.ok() for found in schema.get_all_operations()]
+    reading = [each for each in operations if each.method.upper() == "GET" and "{" not in each.path]
+    seen = []
+
+    @settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(case=one_of(*(each.as_strategy() for each in reading)))
+    def ask(case: Any) -> None:
+        fields = (case.query or {}).items()
+        pairs = [(name, each) for name, value in fields for each in (value if isinstance(value, list) else [value])]
+        texts = [(name, str(each).lower() if isinstance(each, bool) else str(each)) for name, each in pairs]
+        reply = client.ask("GET", case.path, urlencode(texts, errors="surrogatepass").encode(), {})
+        assert reply.status in (200, 400, 404, 405, 409, 413, 414), (case.path, texts, reply.body[:300])
+        seen.append(reply.status)
+
+    ask()
+    assert {200, 400} <= set(seen)
 
 
 # Records.
@@ -1069,6 +1096,38 @@ def test_a_killed_server_has_kept_every_judgement_that_it_acknowledged(fitted, t
             acknowledged.append(docno)
     kept = set(engine.read_qrels(judged)["1"])
     assert set(acknowledged) <= kept <= {*acknowledged, docnos[20]}
+
+
+def test_a_forged_index_costs_sentences(tmp_path):
+    """Indexes with sound checksums and wrong values: requests get answers or problems, and the process lives."""
+    import random
+
+    import forgeries
+
+    engine.build([{"docno": f"d{n}", "text": f"crane river {n} bird"} for n in range(30)], tmp_path / "whole")
+    asked = [("search", {"query": "crane river"}), ("explain", {"query": "crane", "docno": "d3"}), ("doc", {"docno": "d4"}),
+             ("terms", {}), ("info", {}), ("reading", {"query": "crane riverr"}), ("complete", {"text": "cra"}),
+             ("matches", {"query": "crane", "docno": "d5"}), ("run", {"k": 5})]  # fmt: skip
+
+    def ask(path: Path) -> list[int]:
+        try:
+            server = server_of(path)
+        except SublexError:
+            return []
+        client = Client(App(server, GUARD))
+        try:
+            replies = [client.get(f"/v1/{name}", **fields) for name, fields in asked]
+        finally:
+            client.close()
+        return [reply.status for reply in replies]
+
+    for seed in range(examples(12)):
+        path = tmp_path / str(seed)
+        shutil.copytree(tmp_path / "whole", path)
+        what, _ = forgeries.forge(path, random.Random(seed), "")
+        ended = child.run(lambda path=path: ask(path))
+        assert not ended.signal and ended.error is None, (what, ended)
+        assert set(ended.answer) <= {200, 400, 404, 409, 503}, (what, ended.answer)
 
 
 # Confinement.

@@ -31,8 +31,17 @@ def to_json(value: Any, indent: int | None = None) -> str:
     does not know, such as an object that a plugin returns, becomes its `str`. Control characters of terminals are
     escaped.
     """
-    text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain, allow_nan=False)
+    except ValueError:
+        # A number that is not finite stands somewhere.
+        text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON does not know as one that it knows."""
+    return _jsonable(value) if hasattr(value, "tolist") else str(value)
 
 
 def _jsonable(value: Any) -> Any:

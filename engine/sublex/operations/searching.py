@@ -79,7 +79,7 @@ def search(
         of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
         show: Show the values of these columns, such as year,category; that of a sort stage is shown anyway.
         start: Show the hits from this rank on; -k is their number.
-        docnos: Show ranks, scores and docnos alone, without reading titles and texts.
+        docnos: Show ranks, scores and docnos alone; read no titles and texts, and say nothing of the words of the query.
         parts: In JSON, give titles and passages also as pieces, each with the term of the query that it is, or "".
 
     Examples:
@@ -107,9 +107,10 @@ def search(
     answer = found._replace(hits=found.hits.first(last))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
-        missing = index.snapshot.missing(query) if pipeline.reads_plain_words and pipeline.scores_words else {}
+        looked_up = pipeline.reads_plain_words and pipeline.scores_words and not docnos
+        missing = index.snapshot.missing(query) if looked_up else {}
         corrected = corrections(index.snapshot, missing)
-    notes = [*pipeline.notes, *reading_notes(context, asked, query, pipeline)]
+    notes = [*pipeline.notes, *([] if docnos else reading_notes(context, asked, query, pipeline))]
     if query.terms and not pipeline.scores_words:
         notes.append(
             f"{pipeline} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {pipeline}."
@@ -117,7 +118,8 @@ def search(
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
-    notes += left_out_notes(pipeline.left_out(query), missing.values())
+    if not docnos:
+        notes += left_out_notes(pipeline.left_out(query), missing.values())
     # For a query that can find nothing, its notes say why.
     if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))

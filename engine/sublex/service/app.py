@@ -47,6 +47,7 @@ class App:
         self.tools = Endpoint(server, self.answered)
         self.schema = as_bytes(schema_of(server))
         self.files = _files(page)
+        self._health: tuple[Any, bytes] = None, b""
         routes = [
             Route("/v1/{name}", _Endpoint(self._operation), methods=["GET", "POST"]),
             Route("/v1/{index}/search", _Endpoint(self._anserini_search), methods=["GET"]),
@@ -111,7 +112,7 @@ class App:
                     ((b"allow", b"POST"),),
                 )
         if served.name == "health":
-            await self._send(send, 200, JSON, self.server.answer(served, values).body)
+            await self._send(send, 200, JSON, self._health_now())
             return
         try:
             answer = await self.answered(lambda: self.server.answer(served, values), receive)
@@ -125,6 +126,14 @@ class App:
             await Lines(self, answer.lines, receive, send).send()
             return
         await self._send(send, 200, JSON, answer.body)
+
+    def _health_now(self) -> bytes:
+        """Return the state of the server, made anew when an index has another generation."""
+        generations = [held.last.number for held in self.server.indexes.values()]
+        if self._health[0] != (generations, self.server.limits):
+            record = {"result": self.server.health(), "notes": []}
+            self._health = (generations, self.server.limits), as_bytes(record)
+        return self._health[1]
 
     async def answered(self, call: Callable[[], Answer], receive: Receive | None = None) -> Answer | None:
         """Have a thread make a call, and return its answer; None if the client leaves. Raise Refused after the deadline."""
