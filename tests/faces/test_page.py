@@ -361,6 +361,34 @@ def test_a_dragged_weight_moves_the_ranking(visit, index):
     assert told == moved(now, before)
 
 
+NUMBERS = {
+    "BM25": [],
+    "BM25 + 0.3*PL2": [("", "BM25"), ("0.3", "PL2")],
+    "2*BM25(k1=0.9, b=0.4) + lsi(e=20) % 100 >> RM3(terms=5) >> PL2": [
+        ("2", "BM25(k1=0.9, b=0.4)"), ("0.9", "k1"), ("0.4", "b"), ("", "lsi(e=20)"), ("20", "e"), ("5", "terms"),
+    ],
+    "BM25 >> (PL2 + 0.5*DPH) >> where(\"year >= 2015 + 0.5*x\")": [("", "PL2"), ("0.5", "DPH")],
+    "BM25 + zscore(0.2*PL2 + DPH)": [("", "BM25"), ("", "zscore(0.2*PL2 + DPH)"), ("0.2", "PL2"), ("", "DPH")],
+    "BM25 +": [("", "BM25")],
+    "((( + ) 0.3 * \"": [],
+}  # fmt: skip
+
+
+def test_the_numbers_of_an_expression_have_their_places(visit):
+    page = visit()
+    for text, wanted in NUMBERS.items():
+        found = page.evaluate("text => import('/page/expression.js').then(module => module.numbers(text))", text)
+        shown = [(text[each["begin"] : each["end"]], each["name"]) for each in found]
+        assert sorted(shown) == sorted(wanted), text
+        for each in found:
+            change = (
+                "([text, each]) => import('/page/expression.js').then(module => module.withNumber(text, each, 0.25))"
+            )
+            written = page.evaluate(change, [text, each])
+            star = "*" if each["begin"] == each["end"] else ""
+            assert written == f"{text[: each['begin']]}0.25{star}{text[each['end'] :]}"
+
+
 def test_an_expression_is_completed_by_keys(visit):
     page = visit({"query": "crane"})
     press(page, "e")
@@ -385,7 +413,7 @@ def test_a_mistake_shows_its_sentence_and_the_old_hits_stay(visit, index):
 
 def test_a_value_of_a_facet_filters(visit, index):
     page = visit({"query": "crane"})
-    page.get_by_role("button", name="theme").press("Enter")
+    page.get_by_role("button", name="theme").press("Space")
     page.wait_for_selector(".counts li")
     assert page.locator(".counts li").count() == 3
     page.locator(".counts a", has_text="ships").press("Enter")

@@ -53,6 +53,12 @@ export function listen(close) {
       else close();
       return;
     }
+    if (event.key === ' ' && document.activeElement.matches('a[role="button"]')) {
+      // What says that it is a button is pressed by the space bar too.
+      event.preventDefault();
+      document.activeElement.click();
+      return;
+    }
     if (isField(document.activeElement)) {
       if (event.key === 'Enter' && document.activeElement.id === 'query') step(1);
       return;
