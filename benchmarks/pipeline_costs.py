@@ -3,8 +3,10 @@
     python benchmarks/pipeline_costs.py arxiv-cs.jsonl [--documents 100000] [--queries 100] [--rounds 3] [--names good …]
         [--work FOLDER]
 
-With --names, only these pipelines are fitted and measured. A query is a title of the collection. Times are processor times, those of
-queries in one thread; each pipeline takes turns with BM25, and the table has the medians of the rounds. With --work, the index and its models stay in FOLDER, and the next call uses them again.
+With --names, only these pipelines are fitted and measured.
+
+A query is a title of the collection. Times are processor times, those of queries in one thread; each pipeline takes turns with BM25, and
+the table has the medians of the rounds. With --work, the index and its models stay in FOLDER, and the next call uses them again.
 """
 
 from __future__ import annotations
