@@ -70,10 +70,17 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             write_study(Path(other), collections)
             plain, whole = commands(Path(one), collections)
-            rows = [plain, whole, sublex(Path(other), "study", "all.toml", *allowed), sublex(Path(other), "study", "all.toml", *allowed)]
+            rows = [
+                plain,
+                whole,
+                sublex(Path(other), "study", "all.toml", *allowed),
+                sublex(Path(other), "study", "all.toml", *allowed),
+            ]
         for key, seconds in zip(found, rows, strict=True):
             found[key].append(seconds)
-        print(f"round {number + 1}: {', '.join(f'{key} {values[-1]:.1f} s' for key, values in found.items())}", flush=True)
+        print(
+            f"round {number + 1}: {', '.join(f'{key} {values[-1]:.1f} s' for key, values in found.items())}", flush=True
+        )
     medians = {key: statistics.median(values) for key, values in found.items()}
     for key, value in medians.items():
         print(f"{key:<20}{value:8.1f} s  {value / medians['commands']:.2f}")
