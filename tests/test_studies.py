@@ -8,13 +8,14 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from shared import DEMO, QRELS, SUBLEX, TOPICS
+from child import Child
+from shared import DEMO, QRELS, TOPICS
 from strategies import ALL
 
 import sublex as engine
@@ -402,33 +403,36 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_finished(finished_once, tmp
     file = write_files(tmp_path / "own", WHOLE)
     out, rng = tmp_path / "own" / "study-study", random.Random(7)
     seen: dict[str, bytes] = {}
-    kills = 40 if ALL else 12
-    for number in range(kills):
-        process = subprocess.Popen([*SUBLEX, "study", str(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        try:
-            # A step that takes longer than the rest gets a chance to finish in time.
-            printed, _ = process.communicate(timeout=rng.uniform(0.3, 3.5 + number))
-            assert process.returncode == 0, printed
-            break
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-        state = (
-            {path.name: path.read_bytes() for path in (out / "state").glob("*.json")}
-            if (out / "state").is_dir()
-            else {}
-        )
+    for _ in range(60 if ALL else 20):
+        ended = Child(partial(run_and_die_at, file, rng.randrange(1, 12))).wait()
+        state = {path.name: path.read_bytes() for path in (out / "state").glob("*.json")}
         assert all(json.loads(data) for data in state.values())
-        assert all(
-            state.get(name) == data
-            for name, data in seen.items()
-            if name.startswith(("index", "fit", "run", "comparison"))
-        )
+        finished = {name for name in seen if name.startswith(("index", "fit", "run", "comparison"))}
+        assert all(state.get(name) == seen[name] for name in finished)
         seen = state
+        if not ended.signal:
+            break
+        assert ended.signal == "SIGKILL"
     found = engine.study(file)
-    expected = read_lock(Store(finished_once / "study-study"))
-    assert found.lock["figures"] == expected["figures"] and found.done == ()
-    assert not [path for path in out.rglob("*.new-*") if path.parent != out and "indexes" in path.parts]
+    assert found.lock["figures"] == read_lock(Store(finished_once / "study-study"))["figures"]
+    assert ended.signal or found.done == ()
+    assert engine.study(file).done == ()
+
+
+def run_and_die_at(file: Path, number: int) -> None:
+    """Run a study, and kill this process before its nth rename, or right after it, by which every file and every record takes its place."""
+    rename, calls, after = os.rename, [0], number % 2
+
+    def renamed(*arguments, **options):
+        calls[0] += 1
+        if calls[0] == number and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        rename(*arguments, **options)
+        if calls[0] == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.rename = renamed
+    engine.study(file)
 
 
 def test_two_studies_at_once_do_not_share_a_folder(finished):

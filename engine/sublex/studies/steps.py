@@ -397,12 +397,17 @@ def _make_run(
                 index, asked.topics, pipeline, k, work.workers, advance, cache=False, language=topics.language
             )
         expression, notes = str(pipeline), [*pipeline.notes, *topics_notes(asked.topics, index, topics.language)]
-    write_run(path, made.run.rows(), tag_of(system.name), {**made.run.metadata, "tag": tag_of(system.name)})
+    # A killed study may have left the run without its metadata, by which the run would show that Sublex wrote it.
+    is_own = work.store.record("writing", name) is not None
+    work.store.keep("writing", name, {}, [], {}, 0.0)
+    about = {**made.run.metadata, "tag": tag_of(system.name)}
+    write_run(path, made.run.rows(), tag_of(system.name), about, overwrite=is_own)
     data = {
         "expression": expression, "milliseconds": made.mean_milliseconds, "notes": notes,
         "tuning": [part_as_json(part) for part in tuning.parts()[:-1]] if tuning else [],
     }  # fmt: skip
     record = work.keep("run", name, identity, [file, sidecar_path(file)], data, time.perf_counter() - begin)
+    work.store.drop("writing", name)
     record.data["made"] = made
     return record
 
