@@ -22,7 +22,7 @@ import sublex as engine
 from sublex.errors import InputError
 from sublex.studies import identity, study_file
 from sublex.studies.begin import begin_study
-from sublex.studies.store import Store
+from sublex.studies.store import StudyStore
 from sublex.studies.study_file import read_study, study_of
 from sublex.studies.study_lock import read_lock
 from sublex.studies.toml_lines import read_toml
@@ -148,7 +148,7 @@ def test_the_folder_has_runs_measures_a_report_and_a_lock(finished):
     assert rows[0] == "topics,system,qid,AP,P@10" and len(rows) == 1 + 3 * 30
     assert pyarrow.parquet.read_table(folder / "measures.parquet").num_rows == 90
     assert "BM25 + 0.3*lsi(e=5)" in (folder / "runs" / "demo" / "latent.run.gz.yaml").read_text()
-    lock = read_lock(Store(folder))
+    lock = read_lock(StudyStore(folder))
     assert lock["systems"]["demo"] == {"BM25": "BM25", "latent": "BM25 + 0.3*lsi(e=5)", "tuned": "BM25(b={0.2,0.7})"}
     assert set(lock["plugins"]) == {"rankers", "lsi"} and lock["indexes"]["demo"]["documents"] == 252
     assert {"versions", "collections", "figures", "machine", "seconds"} <= lock.keys()
@@ -414,7 +414,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_finished(finished_once, tmp
             break
         assert ended.signal == "SIGKILL"
     found = engine.study(file)
-    assert found.lock["figures"] == read_lock(Store(finished_once / "study-study"))["figures"]
+    assert found.lock["figures"] == read_lock(StudyStore(finished_once / "study-study"))["figures"]
     assert ended.signal or found.done == ()
     assert engine.study(file).done == ()
 
@@ -437,7 +437,7 @@ def run_and_die_at(file: Path, number: int) -> None:
 
 def test_two_studies_at_once_do_not_share_a_folder(finished):
     with (
-        Store(finished.parent / "study-study").opened(""),
+        StudyStore(finished.parent / "study-study").opened(""),
         pytest.raises(InputError, match="Another process runs a study"),
     ):
         engine.study(finished)

@@ -543,10 +543,10 @@ def study(
     from sublex.language import plugins
     from sublex.studies.begin import begin_study
     from sublex.studies.run_study import run_study
-    from sublex.studies.steps import Watch
+    from sublex.studies.steps import StudyWatch
     from sublex.tools.arguments import threads
 
-    watch = Watch(say)
+    watch = StudyWatch(say)
     asked, store, places = begin_study(study, out, collections, allow, download)
     result = run_study(asked, store, places, plugins.load(), watch, threads(workers))
     warn(result.failures)

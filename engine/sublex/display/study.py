@@ -12,7 +12,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     from sublex.studies.plan import StudyPlan
     from sublex.studies.results import StudyResult
-    from sublex.studies.study_lock import Moved
+    from sublex.studies.study_lock import MovedFigure
 
 
 def study(result: StudyResult) -> Shown:
@@ -66,7 +66,7 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def checked(result: StudyResult, moved: Sequence[Moved], has_lock: bool) -> Shown:
+def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
     """Return which figures of a study moved as Shown. The exit code is 1 if any did."""
     number = sum(len(system.means) for each in result.sets for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sublex.evaluation.grouping import Grouping
     from sublex.evaluation.systems import System
     from sublex.pipeline.pipeline import Pipeline
-    from sublex.studies.from_comparison import Compared
+    from sublex.studies.from_comparison import ComparedSystems
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
@@ -285,7 +285,7 @@ def compare(
     from sublex.evaluation.comparison import Plan, compare
     from sublex.pipeline.query_forms import topics_notes
     from sublex.report.page import render_page
-    from sublex.studies.from_comparison import Compared
+    from sublex.studies.from_comparison import ComparedSystems
 
     language = language_of(language, weighted)
     names, topics, judgements, paths = _measures(measures), loaded.loaded_topics, loaded.loaded_qrels, list[str]()
@@ -301,7 +301,7 @@ def compare(
     if context.has_index:
         context.give_queries(queries)
     index = context.index if context.has_index else None
-    saved = Compared(
+    saved = ComparedSystems(
         index.path if index else None, topics.path if topics else "", judgements.path, rankers, paths,
         "+".join(topics.used) if topics else "", contradictions, language, collapse, profile,
         {"measures": names, "test": test, "correction": correction, "alpha": alpha, "seed": seed, "k": k, "by": by, "groups": groups},
@@ -334,7 +334,7 @@ def compare(
     return shown
 
 
-def _check_study(saved: Compared, file: str, has_queries: bool) -> None:
+def _check_study(saved: ComparedSystems, file: str, has_queries: bool) -> None:
     """Raise InputError, before any ranker runs, if a comparison cannot be written as a study."""
     from sublex.studies.from_comparison import check_savable
     from sublex.studies.write_study import check_study_path
@@ -345,7 +345,7 @@ def _check_study(saved: Compared, file: str, has_queries: bool) -> None:
         raise InputError("A study cannot name vectors of queries yet; leave --save-study or --queries out.")
 
 
-def save_comparison(file: str, saved: Compared) -> str:
+def save_comparison(file: str, saved: ComparedSystems) -> str:
     """Write a comparison as a study, and return the sentence that says how to run it."""
     from sublex.studies.from_comparison import study_of_comparison
     from sublex.studies.write_study import write_study

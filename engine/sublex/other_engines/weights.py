@@ -33,7 +33,7 @@ BYTES_PER_POSTING = 32
 NAMED = re.compile(r"(\w+)(\([^)]*\))?:(.+)", re.DOTALL)
 
 
-class Place(NamedTuple):
+class WeightsPlace(NamedTuple):
     """The place of weights that are frequencies: a path, and the expression of the back end; "" for a CIFF file."""
 
     backend: str
@@ -56,7 +56,7 @@ def vectors_of(given: Any, ids: Any, memory: int, registry: Registry) -> Iterato
             yield from read_weights(source, terms, memory)
 
 
-def _place(file: Any, registry: Registry) -> Place | None:
+def _place(file: Any, registry: Registry) -> WeightsPlace | None:
     """Return the place of weights that are frequencies; None for other files."""
     if not isinstance(file, (str, os.PathLike)):
         return None
@@ -64,12 +64,14 @@ def _place(file: Any, registry: Registry) -> Place | None:
     if not isinstance(path, str):
         return None
     if path.lower().endswith(ENDINGS):
-        return Place("", path)
+        return WeightsPlace("", path)
     named = NAMED.fullmatch(path)
     if named and named[1] in registry.names("backend") and not os.path.exists(path):
-        return Place(named[1] + (named[2] or ""), os.path.realpath(os.path.expanduser(named[3])))
+        return WeightsPlace(named[1] + (named[2] or ""), os.path.realpath(os.path.expanduser(named[3])))
     if os.path.isdir(path) and not reads_folder(path):
-        return next((Place(name, path) for name in registry.names("backend") if _knows(registry, name, path)), None)
+        return next(
+            (WeightsPlace(name, path) for name in registry.names("backend") if _knows(registry, name, path)), None
+        )
     return None
 
 
@@ -87,7 +89,7 @@ def _knows(registry: Registry, name: str, path: str) -> bool:
 
 
 @contextmanager
-def _opened(place: Place, registry: Registry) -> Iterator[PostingsSource]:
+def _opened(place: WeightsPlace, registry: Registry) -> Iterator[PostingsSource]:
     """Open a CIFF file, or the index of another engine, for its frequencies."""
     if not place.backend:
         with CiffFile(place.path) as file:

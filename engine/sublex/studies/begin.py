@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sublex.errors import InputError
-from sublex.studies.places import Places
-from sublex.studies.store import Store
+from sublex.studies.places import StudyPlaces
+from sublex.studies.store import StudyStore
 from sublex.studies.study_file import Study, read_study, study_of
 from sublex.tools.arguments import file_path
 
@@ -23,7 +23,7 @@ def begin_study(
     collections: str | os.PathLike[str] | None = None,
     allow: Iterable[str | os.PathLike[str]] = (),
     download: bool = False,
-) -> tuple[Study, Store, Places]:
+) -> tuple[Study, StudyStore, StudyPlaces]:
     """Return a study, its folder, and the places that it may read."""
     if isinstance(study, Mapping):
         asked = study_of(study)
@@ -35,7 +35,7 @@ def begin_study(
     allowed = [
         file_path(each, "A folder to allow") for each in ([allow] if isinstance(allow, (str, os.PathLike)) else allow)
     ]
-    return asked, Store(folder), Places(asked.folder, collections, allowed, download)
+    return asked, StudyStore(folder), StudyPlaces(asked.folder, collections, allowed, download)
 
 
 def default_folder(study: Study) -> Path:

@@ -8,17 +8,22 @@ from typing import Any
 
 from sublex.errors import InputError
 from sublex.language.plugins import Registry
-from sublex.studies.places import Places
+from sublex.studies.places import StudyPlaces
 from sublex.studies.results import StudyResult
 from sublex.studies.run_study import run_study
-from sublex.studies.store import CHECK, Store
+from sublex.studies.store import CHECK, StudyStore
 from sublex.studies.study_file import Study
-from sublex.studies.study_lock import Moved, moved, read_lock
+from sublex.studies.study_lock import MovedFigure, moved, read_lock
 
 
 def check_study(
-    study: Study, store: Store, places: Places, registry: Registry, watch: Any = None, workers: int | None = None
-) -> tuple[StudyResult, list[Moved], bool]:
+    study: Study,
+    store: StudyStore,
+    places: StudyPlaces,
+    registry: Registry,
+    watch: Any = None,
+    workers: int | None = None,
+) -> tuple[StudyResult, list[MovedFigure], bool]:
     """Return the results of a new run, the figures that moved beyond their tolerance, and whether there is a lock.
 
     Figures are compared with those in `study.lock`, and with those that the study expects. Nothing of the earlier results is read but
@@ -35,7 +40,7 @@ def check_study(
             )
         result = run_study(study, store, places, registry, watch, workers)
         return result, moved(result, None), False
-    again = Store(store.folder / CHECK)
+    again = StudyStore(store.folder / CHECK)
     result = run_study(study, again, places, registry, watch, workers)
     found = moved(result, lock)
     again.check()

@@ -12,7 +12,7 @@ from sublex.language.expression import Call, Expression
 from sublex.language.names import check_name, declared_by, found, is_component, rewritten
 from sublex.language.parser import DEEPEST, parse, parse_call
 from sublex.language.plugins import Registry
-from sublex.studies.places import Places
+from sublex.studies.places import StudyPlaces
 from sublex.studies.study_file import Study
 
 
@@ -27,7 +27,7 @@ def check_models(study: Study, registry: Registry) -> None:
             raise InputError(f"{where}: {error}") from None
 
 
-def expression_of(text: str, study: Study, registry: Registry, places: Places, where: str) -> Expression:
+def expression_of(text: str, study: Study, registry: Registry, places: StudyPlaces, where: str) -> Expression:
     """Return the expression of a system or a model, with the names of models written out and the paths of files whole."""
     whole = _written_out(parse(text), study.models, registry, ())
     return _with_whole_paths(whole, registry, places, where)
@@ -56,7 +56,7 @@ def _written_out(
     return changed
 
 
-def _with_whole_paths(tree: Expression, registry: Registry, places: Places, where: str) -> Expression:
+def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces, where: str) -> Expression:
     """Return an expression in which values that name files or folders are whole paths that the study may read."""
 
     def changed(call: Call) -> Expression | None:
@@ -79,7 +79,7 @@ def _with_whole_paths(tree: Expression, registry: Registry, places: Places, wher
     return found
 
 
-def call_with_whole_paths(text: str, places: Places, where: str) -> str:
+def call_with_whole_paths(text: str, places: StudyPlaces, where: str) -> str:
     """Return the expression of an analyzer or a reader, in which values that name files are whole paths.
 
     A value names a file if it has a slash, or if there is a file of this name.

@@ -15,7 +15,7 @@ from sublex.studies.write_study import table, text, value
 from sublex.tools.messages import Message, Step
 
 
-class Compared(NamedTuple):
+class ComparedSystems(NamedTuple):
     """A comparison: the index, the files of topics and judgements with their options, the systems, and the options of the test.
 
     `profile` is that of all expressions. `options` are named as in the table [compare] of a study.
@@ -34,7 +34,7 @@ class Compared(NamedTuple):
     options: Mapping[str, Any] = NO_FIELDS
 
 
-def check_savable(compared: Compared) -> None:
+def check_savable(compared: ComparedSystems) -> None:
     """Raise InputError for a comparison that no study can say."""
     if compared.place is None or not compared.topics or not compared.qrels:
         raise InputError(
@@ -42,7 +42,7 @@ def check_savable(compared: Compared) -> None:
         )
 
 
-def study_of_comparison(file: str, compared: Compared) -> tuple[str, str]:
+def study_of_comparison(file: str, compared: ComparedSystems) -> tuple[str, str]:
     """Return the text of a study that makes a comparison again, and the sentence that says how to run it."""
     check_savable(compared)
     assert compared.place is not None
@@ -79,7 +79,7 @@ def study_of_comparison(file: str, compared: Compared) -> tuple[str, str]:
     return content, Message(f"{file} is written; to run it: ", step)
 
 
-def _systems(compared: Compared, folder: Path) -> str:
+def _systems(compared: ComparedSystems, folder: Path) -> str:
     """Return the table of systems: expressions under their own names, and run files."""
     rows = ["[systems]"]
     for ranker in compared.rankers:

@@ -10,7 +10,7 @@ from sublex.forms.frames import arrow
 from sublex.forms.tables import as_csv
 from sublex.studies.page import study_page
 from sublex.studies.results import StudyResult
-from sublex.studies.store import Store
+from sublex.studies.store import StudyStore
 from sublex.studies.study_lock import write_lock
 from sublex.tools.files import hash_of, replace_file, replacing
 from sublex.tools.outputs import write_output
@@ -18,7 +18,7 @@ from sublex.tools.outputs import write_output
 CSV, PARQUET, REPORT = "measures.csv", "measures.parquet", "report.html"
 
 
-def write_outputs(store: Store, result: StudyResult) -> None:
+def write_outputs(store: StudyStore, result: StudyResult) -> None:
     """Write the measures by topic as CSV, and as Parquet where pyarrow is installed, the report, and the lock."""
     columns = result.columns()
     rows = list(zip(*columns.values(), strict=True))
@@ -40,7 +40,7 @@ def write_outputs(store: Store, result: StudyResult) -> None:
     write_lock(store, result)
 
 
-def _write(store: Store, name: str, write: Callable[[], None]) -> None:
+def _write(store: StudyStore, name: str, write: Callable[[], None]) -> None:
     """Write a file that holds no seal, if a study wrote the one that is there."""
     path, record = store.folder / name, store.record("output", name)
     if os.path.lexists(path):

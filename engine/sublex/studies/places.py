@@ -12,7 +12,7 @@ from sublex.readers.source import files_below
 from sublex.tools.messages import one_line
 
 
-class Places:
+class StudyPlaces:
     """Finds the files of a study. A path that is not whole begins in the study's folder, or else in that of collections."""
 
     def __init__(

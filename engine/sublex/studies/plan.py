@@ -11,10 +11,10 @@ from sublex.language.plugins import Registry
 from sublex.pipeline.index import Index
 from sublex.readers.irds import PREFIX
 from sublex.studies.expressions import check_models
-from sublex.studies.places import Places
+from sublex.studies.places import StudyPlaces
 from sublex.studies.steps import (
-    Asked,
-    Work,
+    StudyTopics,
+    StudyWork,
     build_seconds,
     fit_identity,
     index_identity,
@@ -25,7 +25,7 @@ from sublex.studies.steps import (
     settings,
     source_of,
 )
-from sublex.studies.store import Store, changes
+from sublex.studies.store import StudyStore, changes
 from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.arguments import threads
 
@@ -73,17 +73,19 @@ class StudyPlan(NamedTuple):
         return sum(step.nbytes or 0 for step in self.steps)
 
 
-def plan_study(study: Study, store: Store, places: Places, registry: Registry, workers: int | None = None) -> StudyPlan:
+def plan_study(
+    study: Study, store: StudyStore, places: StudyPlaces, registry: Registry, workers: int | None = None
+) -> StudyPlan:
     """Return what a study would do. Nothing is written, and no data set is downloaded."""
     check_models(study, registry)
     store.check()
-    work = Work(study, store, places, registry, workers=workers)
+    work = StudyWork(study, store, places, registry, workers=workers)
     reads, problems = _reads(work)
     steps = [] if problems else list(_steps(work))
     return StudyPlan(tuple(reads), tuple(steps), tuple(problems))
 
 
-def _reads(work: Work) -> tuple[list[Read], list[str]]:
+def _reads(work: StudyWork) -> tuple[list[Read], list[str]]:
     """Return what a study reads, and a sentence for each thing that it cannot or may not read."""
     study, reads, problems = work.study, [], list[str]()
     wanted: list[tuple[str, str, tuple[str, ...]]] = [
@@ -112,7 +114,7 @@ def _reads(work: Work) -> tuple[list[Read], list[str]]:
     return reads, problems
 
 
-def _steps(work: Work) -> Iterator[Planned]:
+def _steps(work: StudyWork) -> Iterator[Planned]:
     """Yield the steps of a study, as far as they can be foreseen."""
     study = work.study
     asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
@@ -129,7 +131,7 @@ def _steps(work: Work) -> Iterator[Planned]:
                     yield _run_step(work, index, topics, asked[topics.name], system)
 
 
-def _index_step(work: Work, plan: IndexPlan, index: Index | None) -> Planned:
+def _index_step(work: StudyWork, plan: IndexPlan, index: Index | None) -> Planned:
     step = f"index {plan.name}"
     if index is not None:
         return Planned(step, KEPT if not plan.path else "read")
@@ -143,7 +145,7 @@ def _index_step(work: Work, plan: IndexPlan, index: Index | None) -> Planned:
     return Planned(step, why, build_seconds(size, threads(work.workers)) or None, int(INDEX_SHARE * size) or None)
 
 
-def _fits(work: Work, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> Iterator[Planned]:
+def _fits(work: StudyWork, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> Iterator[Planned]:
     models: dict[str, None] = {}
     for topics in asked:
         for system in work.study.systems_on(topics.name):
@@ -164,7 +166,9 @@ def _fits(work: Work, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> 
         yield Planned(f"fit {name}", changes(before, identity), seconds, int(cost.nbytes) if cost else None)
 
 
-def _run_step(work: Work, index: Index | None, topics: TopicPlan, asked: Asked, system: SystemPlan) -> Planned:
+def _run_step(
+    work: StudyWork, index: Index | None, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
+) -> Planned:
     name, step = f"{topics.name}/{system.name}", f"{'tune' if system.is_tuned else 'run'} {topics.name}/{system.name}"
     before = work.store.record("run", name)
     nbytes = (

@@ -66,7 +66,7 @@ class TopicsResult(NamedTuple):
         return [f"{each.name} failed: {each.failure}" for each in self.systems if each.failure]
 
 
-class Figure(NamedTuple):
+class ReportedFigure(NamedTuple):
     """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed."""
 
     table: str
@@ -164,7 +164,7 @@ class StudyResult(InParts):
 
     # Figures beside others.
 
-    def _figures(self, wanted: str) -> list[Figure]:
+    def _figures(self, wanted: str) -> list[ReportedFigure]:
         found = []
         for table in self.study.tables:
             places = {column: (topics, measure) for column, topics, measure in table.columns()}
@@ -172,16 +172,18 @@ class StudyResult(InParts):
             tolerance = self.study.tolerance if table.tolerance is None else table.tolerance
             for (system, column), other in figures.items():
                 topics, measure = places[column]
-                found.append(Figure(table.name, system, column, self.value(topics, system, measure), other, tolerance))
+                found.append(
+                    ReportedFigure(table.name, system, column, self.value(topics, system, measure), other, tolerance)
+                )
         return found
 
     @cached_property
-    def published(self) -> list[Figure]:
+    def published(self) -> list[ReportedFigure]:
         """Our figures beside those that are published."""
         return self._figures("published")
 
     @cached_property
-    def expected(self) -> list[Figure]:
+    def expected(self) -> list[ReportedFigure]:
         """Our figures beside those that the study expects."""
         return self._figures("expected")
 

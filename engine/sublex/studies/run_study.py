@@ -23,12 +23,12 @@ from sublex.report.page import render_page
 from sublex.studies.expressions import check_models
 from sublex.studies.identity import hash_of_value, qrels_hash
 from sublex.studies.outputs import write_outputs
-from sublex.studies.places import Places
+from sublex.studies.places import StudyPlaces
 from sublex.studies.results import StudyResult, SystemResult, TopicsResult
 from sublex.studies.steps import (
-    Asked,
     Made,
-    Work,
+    StudyTopics,
+    StudyWork,
     build,
     fit,
     models_of,
@@ -37,7 +37,7 @@ from sublex.studies.steps import (
     run,
     versions_of_measures,
 )
-from sublex.studies.store import REPORTS, Store, file_name
+from sublex.studies.store import REPORTS, StudyStore, file_name
 from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.studies.study_lock import first_lock, lock_of, read_lock
 from sublex.tools.messages import clean_lines
@@ -48,7 +48,12 @@ FORMAT = 1
 
 
 def run_study(
-    study: Study, store: Store, places: Places, registry: Registry, watch: Any = None, workers: int | None = None
+    study: Study,
+    store: StudyStore,
+    places: StudyPlaces,
+    registry: Registry,
+    watch: Any = None,
+    workers: int | None = None,
 ) -> StudyResult:
     """Run what is not there yet, write the folder of the study, and return the results.
 
@@ -58,7 +63,7 @@ def run_study(
     check_models(study, registry)
     store.check()
     read_lock(store)
-    work = Work(study, store, places, registry, workers=workers)
+    work = StudyWork(study, store, places, registry, workers=workers)
     if watch is not None:
         work.watch = watch
     with store.opened(first_lock(study)):
@@ -83,7 +88,7 @@ def _used(study: Study) -> list[str]:
     return list(dict.fromkeys(plan.index for plan in study.topics.values()))
 
 
-def _expect_own_reports(store: Store, study: Study) -> None:
+def _expect_own_reports(store: StudyStore, study: Study) -> None:
     """Raise InputError now if a report is there that was changed by hand, before any work is done."""
     for file in ("report.html", *(_report(plan) for plan in study.topics.values())):
         expect_replaceable(store.folder / file)
@@ -93,7 +98,7 @@ def _report(plan: TopicPlan) -> str:
     return f"{REPORTS}/{file_name(plan.name)}.html"
 
 
-def _fit(work: Work, plan: IndexPlan, index: Index) -> None:
+def _fit(work: StudyWork, plan: IndexPlan, index: Index) -> None:
     """Fit the models that the systems on an index need. A model that fails is noted, and its systems fail later."""
     wanted: dict[str, None] = {}
     for topics in work.study.topics.values():
@@ -110,7 +115,7 @@ def _fit(work: Work, plan: IndexPlan, index: Index) -> None:
             work.failed_models[plan.name, model] = str(error)
 
 
-def _made(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: SystemPlan) -> Made | str:
+def _made(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan) -> Made | str:
     """Return a system with its run, or why it failed, in one sentence."""
     where = f"{work.study.where(('systems', system.name))}: "
     try:
@@ -124,7 +129,7 @@ def _made(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: Sys
         return text if text.startswith(where) else where + text
 
 
-def _topics(work: Work, index: Index, plan: TopicPlan, asked: Asked) -> TopicsResult:
+def _topics(work: StudyWork, index: Index, plan: TopicPlan, asked: StudyTopics) -> TopicsResult:
     """Run the systems on a set of topics, and compare them."""
     made = {system.name: _made(work, index, plan, asked, system) for system in work.study.systems_on(plan.name)}
     whole = {name: each for name, each in made.items() if isinstance(each, Made)}
@@ -168,7 +173,7 @@ def part_of(value: Any) -> Part:
 
 
 def _comparison_identity(
-    work: Work, index: Index, plan: TopicPlan, asked: Asked, made: Mapping[str, Made]
+    work: StudyWork, index: Index, plan: TopicPlan, asked: StudyTopics, made: Mapping[str, Made]
 ) -> dict[str, Any]:
     compared = dict(work.study.compare.__dict__) | {"k": 0}
     return {
@@ -186,7 +191,9 @@ def _comparison_identity(
     }
 
 
-def comparison_of(work: Work, index: Index, asked: Asked, plan: TopicPlan, made: Sequence[Made]) -> Comparison:
+def comparison_of(
+    work: StudyWork, index: Index, asked: StudyTopics, plan: TopicPlan, made: Sequence[Made]
+) -> Comparison:
     """Compare systems, with the measures of runs that were measured before."""
     options = work.study.compare
     systems, qrels, left_out = collapsed([each.system for each in made], asked.qrels, asked.groups)
@@ -199,9 +206,9 @@ def comparison_of(work: Work, index: Index, asked: Asked, plan: TopicPlan, made:
 
 
 def _measured(
-    work: Work,
+    work: StudyWork,
     plan: TopicPlan,
-    asked: Asked,
+    asked: StudyTopics,
     runs: Mapping[str, str],
     qrels: Any,
     run: Any,
@@ -226,7 +233,12 @@ def _measured(
 
 
 def _compare(
-    work: Work, index: Index, plan: TopicPlan, asked: Asked, made: Mapping[str, Made], identity: Mapping[str, Any]
+    work: StudyWork,
+    index: Index,
+    plan: TopicPlan,
+    asked: StudyTopics,
+    made: Mapping[str, Made],
+    identity: Mapping[str, Any],
 ) -> Any:
     """Compare systems, write the report of the comparison, and keep what the page and the tables of the study show."""
     begin = time.perf_counter()
@@ -247,7 +259,9 @@ def _compare(
     return work.keep("comparison", plan.name, identity, [_report(plan)], data, time.perf_counter() - begin)
 
 
-def _comparison_again(work: Work, indexes: Mapping[str, Index], asked: Mapping[str, Asked], name: str) -> Comparison:
+def _comparison_again(
+    work: StudyWork, indexes: Mapping[str, Index], asked: Mapping[str, StudyTopics], name: str
+) -> Comparison:
     """Return the comparison on a set of topics, of the runs in the folder of the study."""
     plan = work.study.topics[name]
     made = [_made(work, indexes[plan.index], plan, asked[name], system) for system in work.study.systems_on(name)]

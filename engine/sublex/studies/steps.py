@@ -24,8 +24,8 @@ from sublex.pipeline.query_forms import topics_notes
 from sublex.pipeline.run_metadata import describe
 from sublex.studies.expressions import call_with_whole_paths, expression_of
 from sublex.studies.identity import FileHashes, code_of, hash_of_value, qrels_hash, topics_hash, versions
-from sublex.studies.places import Places
-from sublex.studies.store import INDEXES, RUNS, Record, Store, file_name
+from sublex.studies.places import StudyPlaces
+from sublex.studies.store import INDEXES, RUNS, Record, StudyStore, file_name
 from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.arguments import threads
 from sublex.trec.metadata import sidecar_path
@@ -45,7 +45,7 @@ FIT_MEMORY = 4 << 30
 BUILD_RATE = 8e6
 
 
-class Watch:
+class StudyWatch:
     """Who watches a study: messages go to a function, and steps and progress nowhere. A context of an operation has the same methods."""
 
     def __init__(self, tell: Callable[[str], None] = lambda message: None):
@@ -71,14 +71,14 @@ class Watch:
 
 
 @dataclass
-class Work:
+class StudyWork:
     """What the steps of a study share: the study, its folder, the plugins, and what was done and kept so far."""
 
     study: Study
-    store: Store
-    places: Places
+    store: StudyStore
+    places: StudyPlaces
     registry: Registry
-    watch: Any = field(default_factory=Watch)
+    watch: Any = field(default_factory=StudyWatch)
     workers: int | None = None
     done: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -118,14 +118,14 @@ class Work:
 # Indexes.
 
 
-class Source(NamedTuple):
+class StudySource(NamedTuple):
     """The documents of a collection: the paths to read, and their files with the hash of each."""
 
     paths: list[str]
     files: list[tuple[str, str]]
 
 
-def source_of(work: Work, name: str) -> Source:
+def source_of(work: StudyWork, name: str) -> StudySource:
     """Return the documents of a collection, all of which the study may read."""
     plan, where = work.study.collections[name], work.study.where(("collections", name))
     paths, files = [], []
@@ -133,10 +133,10 @@ def source_of(work: Work, name: str) -> Source:
         path = work.places.find(text, where)
         paths.append(path)
         files += [(each.removeprefix(path) or text, each) for each in work.places.files(text, where)]
-    return Source(paths, files)
+    return StudySource(paths, files)
 
 
-def index_identity(work: Work, plan: IndexPlan) -> dict[str, Any]:
+def index_identity(work: StudyWork, plan: IndexPlan) -> dict[str, Any]:
     """Return the identity of an index that is built: its documents, the options of the build, and code."""
     collection, source = work.study.collections[plan.collection], source_of(work, plan.collection)
     calls = [("analyzer", plan.options.get("analyzer")), ("reader", collection.reader)]
@@ -160,19 +160,19 @@ def expression_call(text: str) -> Expression:
     return parse_call(text, unnamed=True)
 
 
-def index_path(work: Work, plan: IndexPlan) -> Path:
+def index_path(work: StudyWork, plan: IndexPlan) -> Path:
     """Return the place of an index: the study's own, or that of the index that it names."""
     if plan.path:
         return Path(work.places.find(plan.path, work.study.where(("indexes", plan.name))))
     return work.store.folder / INDEXES / file_name(plan.name)
 
 
-def open_index(work: Work, plan: IndexPlan) -> Index:
+def open_index(work: StudyWork, plan: IndexPlan) -> Index:
     """Open an index that is there."""
     return Index(index_path(work, plan), load_registry=lambda: work.registry)
 
 
-def kept_index(work: Work, plan: IndexPlan) -> Index | None:
+def kept_index(work: StudyWork, plan: IndexPlan) -> Index | None:
     """Return an index that is there already and is as the study wants it; None if it has to be built."""
     if plan.path:
         return open_index(work, plan)
@@ -186,7 +186,7 @@ def kept_index(work: Work, plan: IndexPlan) -> Index | None:
     return index if index.fingerprint == record.data.get("fingerprint") else None
 
 
-def build(work: Work, plan: IndexPlan) -> Index:
+def build(work: StudyWork, plan: IndexPlan) -> Index:
     """Return the index of a plan, and build it if it is not there."""
     index = kept_index(work, plan)
     if index is not None:
@@ -226,7 +226,7 @@ def bytes_below(folder: Path) -> int:
 # Topics.
 
 
-class Asked(NamedTuple):
+class StudyTopics(NamedTuple):
     """Topics and judgements that were read, their hashes, the groups of near duplicates, and notes about them."""
 
     topics: Topics
@@ -237,25 +237,25 @@ class Asked(NamedTuple):
     notes: list[str]
 
 
-def read_asked(work: Work, plan: TopicPlan) -> Asked:
+def read_asked(work: StudyWork, plan: TopicPlan) -> StudyTopics:
     """Read the topics and the judgements of a plan."""
     where = work.study.where(("topics", plan.name) if plan.name in work.study.topics else ("topics",))
     topics = read_topics(work.places.find(plan.file, where), plan.fields)
     qrels = read_qrels(work.places.find(plan.qrels, where), plan.contradictions)
     groups = read_groups(work.places.find(plan.collapse, where)) if plan.collapse else None
-    return Asked(topics, qrels, topics_hash(topics), qrels_hash(qrels), groups, [*topics.notes, *qrels.notes])
+    return StudyTopics(topics, qrels, topics_hash(topics), qrels_hash(qrels), groups, [*topics.notes, *qrels.notes])
 
 
 # Models.
 
 
-def tree_of(work: Work, system: SystemPlan) -> Expression:
+def tree_of(work: StudyWork, system: SystemPlan) -> Expression:
     """Return the expression of a system, with the names of models written out and the paths of files whole."""
     where = work.study.where(("systems", system.name))
     return expression_of(system.expression, work.study, work.registry, work.places, where)
 
 
-def models_of(work: Work, index: Index, system: SystemPlan) -> list[str]:
+def models_of(work: StudyWork, index: Index, system: SystemPlan) -> list[str]:
     """Return the models that a system needs, each once."""
     tree = tree_of(work, system)
     if not system.is_tuned:
@@ -263,19 +263,19 @@ def models_of(work: Work, index: Index, system: SystemPlan) -> list[str]:
     return list(dict.fromkeys(model for setting in settings(work, index, system) for model in index.models_in(setting)))
 
 
-def settings(work: Work, index: Index, system: SystemPlan) -> list[Expression]:
+def settings(work: StudyWork, index: Index, system: SystemPlan) -> list[Expression]:
     """Return the expressions that tuning a system tries."""
     plan = work.study.tune
     return settings_of(index, tree_of(work, system), plan.search, plan.steps, plan.samples, plan.seed, system.profile)
 
 
-def fit_identity(work: Work, index: Index, model: str) -> dict[str, Any]:
+def fit_identity(work: StudyWork, index: Index, model: str) -> dict[str, Any]:
     """Return the identity of a fitted model: the index, the expression, and code."""
     tree = work.registry.resolve_all(expression_call(model))
     return {"index": index.fingerprint, "model": model, "code": {**versions(), **code_of([tree], work.registry)}}
 
 
-def fit(work: Work, plan: IndexPlan, index: Index, model: str) -> None:
+def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
     """Fit a model to an index, unless it is fitted already by the same code."""
     name, identity = f"{plan.name}/{model}", fit_identity(work, index, model)
     if plan.path:
@@ -319,7 +319,9 @@ def run_file(topics: TopicPlan, system: SystemPlan) -> str:
     return f"{RUNS}/{file_name(topics.name)}/{file_name(system.name)}.run.gz"
 
 
-def run_identity(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: SystemPlan) -> dict[str, Any]:
+def run_identity(
+    work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
+) -> dict[str, Any]:
     """Return the identity of a run: the index, the expression with its models, the topics, and code."""
     tree = tree_of(work, system)
     shared = {
@@ -352,7 +354,7 @@ def _fingerprint(index: Index, model: str) -> str:
     return "" if entry is None else hash_of_value(repr((entry.model, sorted(entry.rows.items()))))
 
 
-def run(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: SystemPlan) -> Made:
+def run(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan) -> Made:
     """Return a system with its run, which is read from the folder of the study if it is there."""
     if system.runs:
         return _given(work, topics, system)
@@ -374,10 +376,10 @@ def run(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: Syste
 
 
 def _make_run(
-    work: Work,
+    work: StudyWork,
     index: Index,
     topics: TopicPlan,
-    asked: Asked,
+    asked: StudyTopics,
     system: SystemPlan,
     name: str,
     file: str,
@@ -412,7 +414,7 @@ def _make_run(
     return record
 
 
-def _given(work: Work, topics: TopicPlan, system: SystemPlan) -> Made:
+def _given(work: StudyWork, topics: TopicPlan, system: SystemPlan) -> Made:
     """Return the system of a run file that the study names."""
     where = work.study.where(("systems", system.name))
     path = work.places.find(system.runs[topics.name], where)
@@ -421,7 +423,7 @@ def _given(work: Work, topics: TopicPlan, system: SystemPlan) -> Made:
 
 
 def _tuned(
-    work: Work, index: Index, topics: TopicPlan, asked: Asked, system: SystemPlan
+    work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
 ) -> tuple[Tuning, System, list[str]]:
     """Tune a system, and return its run: each topic by the setting that the other folds chose."""
     plan, name = work.study.tune, f"{topics.name}/{system.name}"

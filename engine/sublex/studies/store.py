@@ -49,7 +49,7 @@ def file_name(name: str) -> str:
     return shown if shown == name else f"{shown or 'system'}-{hash_of_value(name)[:8]}"
 
 
-class Store:
+class StudyStore:
     """The folder of a study, which this process writes to alone while the block of `opened` runs."""
 
     def __init__(self, folder: Path):

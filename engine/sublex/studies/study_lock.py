@@ -14,8 +14,8 @@ from sublex.pipeline.index import Index
 from sublex.readers.irds import PREFIX
 from sublex.studies.identity import STATISTICS, hash_of_value, versions
 from sublex.studies.results import StudyResult
-from sublex.studies.steps import Asked, Work, source_of
-from sublex.studies.store import LOCK, Store
+from sublex.studies.steps import StudyTopics, StudyWork, source_of
+from sublex.studies.store import LOCK, StudyStore
 from sublex.studies.study_file import Study
 from sublex.tools.outputs import is_sealed
 from sublex.tools.plain_files import read_text
@@ -25,7 +25,7 @@ from sublex.trec.metadata import from_yaml, to_yaml
 VERSION, MOST_BYTES = 1, 1 << 26
 
 
-class Moved(NamedTuple):
+class MovedFigure(NamedTuple):
     """A figure that another run of the study found otherwise: where, before, now, and the difference that is allowed."""
 
     topics: str
@@ -49,7 +49,7 @@ def first_lock(study: Study) -> str:
 
 
 def lock_of(
-    work: Work, result: StudyResult, indexes: Mapping[str, Index], asked: Mapping[str, Asked]
+    work: StudyWork, result: StudyResult, indexes: Mapping[str, Index], asked: Mapping[str, StudyTopics]
 ) -> dict[str, Any]:
     """Return the content of the lock of a study that has finished."""
     study = work.study
@@ -86,7 +86,7 @@ def lock_of(
     }  # fmt: skip
 
 
-def _plugins(work: Work) -> dict[str, str]:
+def _plugins(work: StudyWork) -> dict[str, str]:
     """Return the version and the source of each plugin whose component made a run, by the names of the plugins."""
     found: dict[str, str] = {}
     packages = {**versions(), **versions(STATISTICS)}
@@ -101,7 +101,7 @@ def _plugins(work: Work) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _collection(work: Work, name: str) -> dict[str, Any]:
+def _collection(work: StudyWork, name: str) -> dict[str, Any]:
     files = source_of(work, name).files
     local = [path for _, path in files if not path.startswith(PREFIX)]
     return {
@@ -117,7 +117,7 @@ def _name(text: str) -> str:
     return text if text.startswith(PREFIX) else Path(text).name
 
 
-def _seconds(work: Work) -> dict[str, float]:
+def _seconds(work: StudyWork) -> dict[str, float]:
     """Return the seconds of each step, whether it was done now or before."""
     found = {}
     for step in (*work.kept, *work.done):
@@ -136,12 +136,12 @@ def machine() -> str:
     return f"{platform.machine()}, {os.cpu_count()} cores{memory}, {platform.system()}"
 
 
-def write_lock(store: Store, result: StudyResult) -> None:
+def write_lock(store: StudyStore, result: StudyResult) -> None:
     """Write the lock of a study."""
     store.write(LOCK, to_yaml(result.lock))
 
 
-def read_lock(store: Store) -> dict[str, Any] | None:
+def read_lock(store: StudyStore) -> dict[str, Any] | None:
     """Return the lock of a study that has finished; None if there is none.
 
     Raise InputError for a lock that was changed by hand, and for one of another version.
@@ -163,10 +163,12 @@ def read_lock(store: Store) -> dict[str, Any] | None:
     return lock if lock.get("finished") is True else None
 
 
-def moved(result: StudyResult, lock: Mapping[str, Any] | None) -> list[Moved]:
+def moved(result: StudyResult, lock: Mapping[str, Any] | None) -> list[MovedFigure]:
     """Return the figures of a new run that moved beyond their tolerance, against a lock and against what the study expects."""
     found = [
-        Moved(figure.table, figure.system, figure.column, figure.other, figure.value, figure.tolerance, "expected")
+        MovedFigure(
+            figure.table, figure.system, figure.column, figure.other, figure.value, figure.tolerance, "expected"
+        )
         for figure in result.expected
         if not figure.is_within
     ]
@@ -181,7 +183,7 @@ def moved(result: StudyResult, lock: Mapping[str, Any] | None) -> list[Moved]:
                 tolerance = _tolerance(result.study, topics, system, measure)
                 a, b = _number(old.get(measure)), _number(new.get(measure))
                 if (a is None) != (b is None) or (a is not None and b is not None and not abs(a - b) <= tolerance):
-                    found.append(Moved(topics, system, measure, a, b, tolerance, "in study.lock"))
+                    found.append(MovedFigure(topics, system, measure, a, b, tolerance, "in study.lock"))
     return found
 
 

@@ -45,7 +45,7 @@ def to_python(session: Session) -> Shown:
 def to_study(session: Session, file: DataFile) -> Shown:
     """Write the loaded topics and judgements, with the expressions of the last :compare or of the session, as a study."""
     from sublex.operations.evaluating import save_comparison
-    from sublex.studies.from_comparison import Compared
+    from sublex.studies.from_comparison import ComparedSystems
 
     topics, qrels = session.loaded_topics(), session.loaded_qrels()
     last = session.step
@@ -55,7 +55,7 @@ def to_study(session: Session, file: DataFile) -> Shown:
     options = {name: given[name] for name in names if name in given}
     if given.get("measures"):
         options["measures"] = tuple(given["measures"])
-    saved = Compared(
+    saved = ComparedSystems(
         session.path, topics.path, qrels.path, rankers, (), "+".join(topics.used), session.contradictions,
         session.settings.language, given.get("collapse", ""), session.settings.profile, options,
     )  # fmt: skip
