@@ -401,6 +401,7 @@ def test_an_expression_is_completed_by_keys(visit):
     until(page, "document.querySelector('#ranker').value.endsWith('>> RM3')")
     page.keyboard.type(" >> BM25")
     until(page, "document.querySelectorAll('.knob').length === 2")
+    until(page, "location.search.endsWith('RM3+%3E%3E+BM25')")
     settled(page)
     assert state_of(page)["ranker"] == ["BM25(k1=0.9, b=0.4) >> RM3 >> BM25"]
 
