@@ -32,7 +32,7 @@ TOKEN = "only-for-these-tests"
 # In JavaScript: no part of the page waits for an answer.
 QUIET = "!document.querySelector('[aria-busy=true], .is-old')"
 # Seconds to wait for what must come.
-PATIENCE = 30
+PATIENCE = 60
 BLEND = "BM25 + 0.3*PL2"
 HOSTILE = {
     "tags": "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script> zebra & <b>bold</b>",
@@ -91,6 +91,8 @@ def address(folder) -> Iterator[str]:
         str(folder / "qrels.txt"),
         "--judge",
         str(folder / "mine.txt"),
+        "--seconds",
+        "600",
         "--port",
         "0",
     ]
@@ -125,6 +127,7 @@ def browser() -> Iterator:
 def visit(browser, address) -> Iterator[Callable]:
     """A function that opens a state of the page. What the page does wrong meanwhile fails the test at its end."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(1000 * PATIENCE)
     faults: list[str] = []
 
     def console(message) -> None:
@@ -398,6 +401,7 @@ def test_an_expression_is_completed_by_keys(visit):
     until(page, "document.querySelector('#ranker').value.endsWith('>> RM3')")
     page.keyboard.type(" >> BM25")
     until(page, "document.querySelectorAll('.knob').length === 2")
+    until(page, "location.search.endsWith('RM3+%3E%3E+BM25')")
     settled(page)
     assert state_of(page)["ranker"] == ["BM25(k1=0.9, b=0.4) >> RM3 >> BM25"]
 
@@ -422,10 +426,10 @@ def test_a_value_of_a_facet_filters(visit, index):
 
 
 def test_topics_are_sorted_by_their_difference_and_lead_to_rankings(visit, index):
+    compared = sublex.compare(index, TOPICS, QRELS, ["BM25", "BM25 >> RM3 >> BM25"], "AP")
     page = visit({"view": "topics", "ranker": ["BM25", "BM25 >> RM3 >> BM25"]})
     page.wait_for_selector(".by-topic")
     gaps = values([row.locator("td").last.inner_text() for row in page.locator(".by-topic tbody tr").all()])
-    compared = sublex.compare(index, TOPICS, QRELS, ["BM25", "BM25 >> RM3 >> BM25"], "AP")
     means = [float(row[2].split()[0]) for row in compared.table().rows]
     assert len(gaps) == 30
     assert [abs(gap) for gap in gaps] == sorted(map(abs, gaps), reverse=True)

@@ -52,12 +52,15 @@ function sentence(place, first, answer) {
   return `${letter(place)} shares ${overlaps(one, other).at(-1) ?? 0} of ${one.length} with A`;
 }
 
+// The title of a hit; without one, its passage.
+const nameOf = (hit) => hit.title || hit.passage || hit.docno;
+
 function Ranking({ state, place, hits, grades, rose, lit, light }) {
   return html`<div class="ranking">
     <h2><span class="letter">${letter(place)}</span> <code title=${visible(state.ranker[place] || 'BM25')}><${Text}>${state.ranker[place] || 'BM25'}<//></code></h2>
     <ol>${hits.map((hit, at) => html`<li key=${hit.docno} class=${`cell ${lit === hit.docno ? 'is-lit' : ''}`} onMouseEnter=${light(hit.docno)} onFocusIn=${light(hit.docno)}>
       <span class="rank">${hit.rank}</span>
-      <a class="hit-link" href=${link(state, { ...CLOSED, ranker: [state.ranker[place]], docno: hit.docno })} title=${visible(hit.title || hit.docno)}><${Text}>${hit.title || hit.docno}<//></a>
+      <a class="hit-link" href=${link(state, { ...CLOSED, ranker: [state.ranker[place]], docno: hit.docno })} title=${visible(nameOf(hit))}><${Text}>${nameOf(hit)}<//></a>
       <span class="facts"><${Text} class="docno">${hit.docno}<//> <span class="figure">${short(hit.score)}</span></span>
       <span class="tags">${rose && html`<${Move} move=${rose[at]} />`}<${Grade} grades=${grades} docno=${hit.docno} /></span>
     </li>`)}</ol>

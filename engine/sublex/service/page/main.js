@@ -48,10 +48,10 @@ class Page extends Component {
     const topic = health?.judgements.length ? address.topic : '';
     if (topic === this.graded) return;
     this.graded = topic;
-    // A later file, such as that of the judgements made here, has the last word.
+    // The first file, which is that of the judgements made here if there is one, has the last word.
     const files = topic ? health.judgements.map((qrels) => ask('judgements', { qrels, topic }).then(({ result }) => result.grades, () => ({}))) : [];
     const all = await Promise.all(files);
-    if (this.graded === topic) this.setState({ grades: topic ? Object.assign({}, ...all) : null });
+    if (this.graded === topic) this.setState({ grades: topic ? Object.assign({}, ...all.reverse()) : null });
   };
 
   show(address) {

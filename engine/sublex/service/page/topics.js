@@ -18,7 +18,9 @@ export default function Topics({ state, topics, health, go, say }) {
   const measure = state.measure || MEASURES[0];
   const rankers = state.ranker.map((ranker) => ranker || 'BM25');
   const names = [...new Set(rankers)];
-  const requests = [['compare', { index: state.index, topics: health.topics[0], qrels: health.judgements[0], ranker: names, measure }]];
+  // The file of the judgements made here is the first; the others measure better.
+  const qrels = (health.judge && health.judgements[1]) || health.judgements[0];
+  const requests = [['compare', { index: state.index, topics: health.topics[0], qrels, ranker: names, measure }]];
   const onAnswers = ([{ problem, answer }]) => say(problem ? problem.detail : answer.result.systems.map((s) => `${s.name}: ${measure} ${s.measures[measure].toFixed(4)}`).join(', '));
   return html`<section class="topics" aria-label="Topics">
     <p class="settings"><label>Measure <select value=${measure} onChange=${(event) => go({ measure: event.target.value })}>${MEASURES.map((each) => html`<option selected=${each === measure}>${each}</option>`)}</select></label></p>
