@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sublex.errors import InputError
 from sublex.trees.forest import Forest, Tree, read_forest
-from sublex.trees.forest_kernels import LEAF, NAN, NOTHING, ZEROS
+from sublex.trees.tree_kernels import LEAF, NAN, NOTHING, ZEROS
 
 GOLDEN = Path(__file__).parent / "golden" / "trees"
 MODELS = {

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from sublex.contracts.base import Break
 from sublex.contracts.fitted import Corpus
-from sublex_swg import window_kernels
+from sublex_swg import nearness_kernels
 
 # Two words are near each other if they are at most so many words apart, stop words included.
 WINDOW = 8
@@ -34,7 +34,7 @@ class Sentences(NamedTuple):
         `docs` are the numbers of the documents to look at. `binary` has a row of words for each of them, with an entry
         for each word that counts there. The columns of each row of `pairs` must be in order.
         """
-        return window_kernels.near(
+        return nearness_kernels.near(
             self.words,
             np.append(np.int64(0), self.ends),
             np.append(np.int64(0), self.last),

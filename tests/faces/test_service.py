@@ -31,7 +31,7 @@ from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown
 from sublex.forms.values import to_json
 from sublex.language import plugins
-from sublex.operations import NAMES, Context, Needs, Operation, find, operation, option, positional
+from sublex.operations import NAMES, Needs, Operation, OperationContext, find, operation, option, positional
 from sublex.tools.confinement import Confinement, confined
 
 for package in ("starlette", "uvicorn", "httptools"):
@@ -262,7 +262,7 @@ BARE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "fields", "arguments"), BARE)
 def test_an_operation_of_the_shell_answers_with_its_data(client, fitted, name, fields, arguments):
-    expected = find(name)(Context(engine.open(fitted).uncovered()), **arguments).data
+    expected = find(name)(OperationContext(engine.open(fitted).uncovered()), **arguments).data
     assert client.get(f"/v1/{name}", **fields).record["result"] == json.loads(to_json(expected))
 
 
@@ -451,21 +451,21 @@ class Shout:
     @staticmethod
     @operation(forms=("table", "json"))
     def shout(
-        context: Context, word: Annotated[str, positional("WORD")], times: Annotated[int, option(least=1)] = 2
+        context: OperationContext, word: Annotated[str, positional("WORD")], times: Annotated[int, option(least=1)] = 2
     ) -> Shown:
         """Shout a word."""
         return Shown(list, lambda: [word.upper()] * times, notes=[f"{len(context.index)} documents heard it."])
 
     @staticmethod
     @operation(forms=("table", "json"))
-    def steal(context: Context) -> Shown:
+    def steal(context: OperationContext) -> Shown:
         """Fit a model, without saying so."""
         context.index.fit("lsi(e=2)")
         return Shown(list)
 
     @staticmethod
     @operation(forms=("table", "json"))
-    def look(context: Context, file: Annotated[str, positional("FILE", completes="file")]) -> Shown:
+    def look(context: OperationContext, file: Annotated[str, positional("FILE", completes="file")]) -> Shown:
         """Read a file."""
         return Shown(list, lambda: Path(file).read_text())
 
@@ -876,7 +876,7 @@ def running(fitted: Path) -> Iterator[Running]:
     began, ended = threading.Event(), list[str]()
 
     @operation(needs=Needs.NOTHING, faces=("service",))
-    def slow(context: Context) -> Shown:
+    def slow(context: OperationContext) -> Shown:
         """Take long."""
         try:
             began.set()

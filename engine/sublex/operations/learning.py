@@ -46,7 +46,7 @@ def features(
     weighted: WeightedTopics = False,
     queries: QueryVectors = (),
 ) -> Shown:
-    """Write the features of candidates, from which another program can learn to rank.
+    """Write the features of candidates, to learn to rank from them.
 
     Each ranker is a feature. A row has the grade of a candidate, its topic, and its score by each ranker. Candidates without a
     judgement count as not relevant. A ranker that has no opinion on a candidate gives it the lowest score that it gives to any

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sublex.contracts.base import Document
-from sublex.service.fields import Field
+from sublex.service.fields import RequestField
 from sublex.service.limits import MOST_HITS
 from sublex.service.problems import Refused, as_bytes
-from sublex.service.server import Answer, Server
+from sublex.service.server import RequestAnswer, Server
 from sublex.tools.confinement import Confinement, confined
 
-QUERY = Field("query", "query", str)
-HITS = Field("hits", "hits", int, 10, least=1, most=MOST_HITS)
-PARSE = Field("parse", "parse", bool, True)
+QUERY = RequestField("query", "query", str)
+HITS = RequestField("hits", "hits", int, 10, least=1, most=MOST_HITS)
+PARSE = RequestField("parse", "parse", bool, True)
 
 
-def search(server: Server, path: Mapping[str, str], query: Mapping[str, Sequence[str]]) -> Answer:
+def search(server: Server, path: Mapping[str, str], query: Mapping[str, Sequence[str]]) -> RequestAnswer:
     """Return the best documents for a query by the ranker of the index, with their texts."""
     found = _values((QUERY, HITS, PARSE), query)
     index = server.indexes[path["index"]].now().index
@@ -34,10 +34,10 @@ def search(server: Server, path: Mapping[str, str], query: Mapping[str, Sequence
             for hit in hits
         ]
     record = {"api": "v1", "index": path["index"], "query": {"text": found["query"]}, "candidates": candidates}
-    return Answer(as_bytes(record))
+    return RequestAnswer(as_bytes(record))
 
 
-def document(server: Server, path: Mapping[str, str], query: Mapping[str, Sequence[str]]) -> Answer:
+def document(server: Server, path: Mapping[str, str], query: Mapping[str, Sequence[str]]) -> RequestAnswer:
     """Return a document by its docno."""
     found = _values((PARSE,), query)
     index = server.indexes[path["index"]].now().index
@@ -51,10 +51,10 @@ def document(server: Server, path: Mapping[str, str], query: Mapping[str, Sequen
         "docid": docno,
         "doc": _doc(index.snapshot.shown(doc), found["parse"]),
     }
-    return Answer(as_bytes(record))
+    return RequestAnswer(as_bytes(record))
 
 
-def _values(fields: Sequence[Field], query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _values(fields: Sequence[RequestField], query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return the values of the fields. As in Anserini's server, other fields are ignored."""
     values = {}
     for field in fields:

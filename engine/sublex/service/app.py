@@ -19,10 +19,10 @@ from sublex.service.guard import OF_PAGE, SAFE, Guard
 from sublex.service.limits import MOST_BODY, MOST_DOCUMENTS, MOST_QUERY, SLOW
 from sublex.service.openapi import schema_of
 from sublex.service.problems import MEDIA, Refused, as_bytes, body_of, problem_of
-from sublex.service.server import Answer, Served, Server
-from sublex.service.streams import Lines
+from sublex.service.server import RequestAnswer, Served, Server
+from sublex.service.streams import AnswerLines
 from sublex.service.tools import Endpoint
-from sublex.service.work import Pool
+from sublex.service.work import AnswerThreads
 
 Scope = Any
 Receive = Callable[[], Awaitable[Any]]
@@ -43,7 +43,7 @@ class App:
 
     def __init__(self, server: Server, guard: Guard, page: Path = PAGE):
         self.server, self.guard = server, guard
-        self.pool = Pool(server.limits.threads, server.limits.waiting)
+        self.pool = AnswerThreads(server.limits.threads, server.limits.waiting)
         self.tools = Endpoint(server, self.answered)
         self.schema = as_bytes(schema_of(server))
         self.files = _files(page)
@@ -123,7 +123,7 @@ class App:
         if answer is None:
             return
         if answer.lines is not None:
-            await Lines(self, answer.lines, receive, send).send()
+            await AnswerLines(self, answer.lines, receive, send).send()
             return
         await self._send(send, 200, JSON, answer.body)
 
@@ -135,7 +135,7 @@ class App:
             self._health = (generations, self.server.limits), as_bytes(record)
         return self._health[1]
 
-    async def answered(self, call: Callable[[], Answer], receive: Receive | None = None) -> Answer | None:
+    async def answered(self, call: Callable[[], RequestAnswer], receive: Receive | None = None) -> RequestAnswer | None:
         """Have a thread make a call, and return its answer; None if the client leaves. Raise Refused after the deadline."""
         return await answered(self.pool, call, self.server.limits.seconds, receive)
 

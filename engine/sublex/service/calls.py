@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from sublex.service.problems import Refused, busy
-from sublex.service.work import Pool, Stopped
+from sublex.service.work import AnswerThreads, Stopped
 
 # Seconds after which a request that is not answered yet is watched for its client's leaving.
 WATCHED = 0.02
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 async def answered(
-    pool: Pool, call: Callable[[], Result], seconds: float, receive: Callable[[], Awaitable[Any]] | None = None
+    pool: AnswerThreads, call: Callable[[], Result], seconds: float, receive: Callable[[], Awaitable[Any]] | None = None
 ) -> Result | None:
     """Have a thread make a call, and return its result; None if the client leaves. Raise Refused after the deadline.
 

@@ -28,7 +28,7 @@ TRUE, FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 @dataclass(frozen=True)
-class Field:
+class RequestField:
     """A field of a request: its name, the type of its values, and what they may be.
 
     `parameter` is the name of the operation's parameter. `file` is the kind of file whose name it takes, one of those that
@@ -175,22 +175,22 @@ def name_of(each: Parameter) -> str:
     return long.lstrip("-").replace("-", "_") or each.name
 
 
-def fields_of(operation: Operation) -> tuple[Field, ...]:
+def fields_of(operation: Operation) -> tuple[RequestField, ...]:
     """Return the fields of an operation. Raise InputError for one that needs a file of which the server knows nothing."""
-    fields: dict[str, Field] = {}
+    fields: dict[str, RequestField] = {}
     loaded = {each.name: LOADED[each.name] for each in operation.parameters if each.name in LOADED}
     for each in operation.parameters:
         if each.name in loaded:
             kind = loaded[each.name]
             name = CHOSEN[kind]
             default = () if kind == "runs" else ""
-            fields[name] = Field(name, each.name, str, default, kind == "runs", file=kind, help=HELP[kind])
+            fields[name] = RequestField(name, each.name, str, default, kind == "runs", file=kind, help=HELP[kind])
         elif each.given in loaded.values() or each.name in OF_THE_OWNER or (each.hidden and not each.bare):
             continue
         elif each.given:
             name = CHOSEN[each.given]
             absent = ... if each.is_required else each.default
-            fields[name] = Field(
+            fields[name] = RequestField(
                 name, each.name, str, "", each.many, file=each.given, help=HELP[each.given], absent=absent
             )
         elif each.completes in PATHS:
@@ -209,7 +209,7 @@ HELP = {
 }
 
 
-def _field(each: Parameter) -> Field:
+def _field(each: Parameter) -> RequestField:
     """Return the field of a parameter that holds no file."""
     name, is_expression = name_of(each), each.completes in EXPRESSIONS
     least: float | None = each.least
@@ -217,14 +217,14 @@ def _field(each: Parameter) -> Field:
     if each.type is int:
         most = MOST_HITS if name in ("k", "from") else 2**63 - 1 if name == "seed" else MOST_COUNT
         least = 0 if least is None else least
-    return Field(
+    return RequestField(
         name, each.name, each.type, each.default, each.many, each.choices, least, most,
         MOST_LETTERS if is_expression or each.completes in ("analyzer", "reader") else MOST_TEXT,
         help=each.help, is_expression=is_expression, is_strict=each.completes == "expression", is_nullable=each.default is None,
     )  # fmt: skip
 
 
-def unknown_field(name: str, operation: str, fields: Mapping[str, Field]) -> Refused:
+def unknown_field(name: str, operation: str, fields: Mapping[str, RequestField]) -> Refused:
     """Return the refusal of a field that an operation does not have."""
     hint = nearest(name, fields)
     known = f"{operation} takes {', '.join(fields)}" if fields else f"{operation} takes none"

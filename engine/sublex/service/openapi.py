@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sublex import __version__
-from sublex.service.fields import Field
+from sublex.service.fields import RequestField
 from sublex.service.limits import MOST_HITS
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ def _path(served: Served) -> dict[str, Any]:
     return found
 
 
-def _parameter(field: Field) -> dict[str, Any]:
+def _parameter(field: RequestField) -> dict[str, Any]:
     found = {"name": field.name, "in": "query", "schema": field.schema(), "required": field.is_required}
     if "null" in field.schema().get("type", ()):
         found["schema"] = {**field.schema(), "type": field.schema()["type"][0]}
     return {**found, "description": field.help} if field.help else found
 
 
-def _described(field: Field) -> dict[str, Any]:
+def _described(field: RequestField) -> dict[str, Any]:
     return {**field.schema(), "description": field.help} if field.help else field.schema()
 
 

@@ -13,7 +13,7 @@ from sublex.forms.lines import Shown
 from sublex.operations import NAMES, Needs, Operation, find, plugin_operations
 from sublex.service.context import RequestContext
 from sublex.service.expressions import expect_sound
-from sublex.service.fields import LOADED, Field, fields_of, unknown_field
+from sublex.service.fields import LOADED, RequestField, fields_of, unknown_field
 from sublex.service.given import GivenFiles
 from sublex.service.held import Generation, HeldIndex, HeldIndexes
 from sublex.service.limits import MOST_ANSWER, MOST_DEPTH, MOST_HITS, MOST_LETTERS, Limits
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 # Operations that need one of these work on an index of the server.
 ON_INDEX = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.MAYBE_INDEX, Needs.ANY_INDEX)
 # The fields that all operations on an index have.
-INDEX = Field("index", "", str, "", longest=255, help="The name of an index of the server; by default the first.")
-GENERATION = Field(
+INDEX = RequestField(
+    "index", "", str, "", longest=255, help="The name of an index of the server; by default the first."
+)
+GENERATION = RequestField(
     "generation", "", int, None, least=0, most=2**63 - 1, is_nullable=True,
     help="A generation of the index that the server holds; by default the current one.",
 )  # fmt: skip
-STEP = Field("step", "", bool, False, help="Also answer with the call as a command line and as Python.")
+STEP = RequestField("step", "", bool, False, help="Also answer with the call as a command line and as Python.")
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,12 @@ class Served:
 
     name: str
     operation: Operation
-    fields: Mapping[str, Field]
+    fields: Mapping[str, RequestField]
     on_index: bool
 
 
 @dataclass(frozen=True)
-class Answer:
+class RequestAnswer:
     """The body of an answer, or a function that yields its lines."""
 
     body: bytes = b""
@@ -110,7 +112,9 @@ class Server:
         """Return the values of fields that a JSON body gives. Raise Refused for what an operation does not take."""
         return self._complete(served, body, lambda field, value: field.take(value))
 
-    def _complete(self, served: Served, given: Mapping[str, Any], read: Callable[[Field, Any], Any]) -> dict[str, Any]:
+    def _complete(
+        self, served: Served, given: Mapping[str, Any], read: Callable[[RequestField, Any], Any]
+    ) -> dict[str, Any]:
         values: dict[str, Any] = {}
         fields = served.fields
         for name, value in given.items():
@@ -142,7 +146,7 @@ class Server:
                 arguments[each.name] = () if each.many else ""
         return arguments
 
-    def _file(self, field: Field, value: Any) -> Any:
+    def _file(self, field: RequestField, value: Any) -> Any:
         """Return the content or the path of a file, as the parameter of the field takes it."""
         kind = field.file
         if field.parameter not in LOADED:
@@ -166,7 +170,7 @@ class Server:
         held = self.indexes[values["index"]]
         return held, held.generation(values["generation"])
 
-    def answer(self, served: Served, values: Mapping[str, Any]) -> Answer:
+    def answer(self, served: Served, values: Mapping[str, Any]) -> RequestAnswer:
         """Return the answer to a request, in the thread that calls this."""
         held, generation = self.place(served, values)
         operation = served.operation
@@ -182,9 +186,9 @@ class Server:
 
     def _answer(
         self, served: Served, context: RequestContext, shown: Shown, arguments: Mapping[str, Any], step: bool
-    ) -> Answer:
+    ) -> RequestAnswer:
         if "ndjson" in shown.forms:
-            return Answer(lines=shown.forms["ndjson"])
+            return RequestAnswer(lines=shown.forms["ndjson"])
         record: dict[str, Any] = {"result": shown.data, "notes": [*context.notes, *shown.notes]}
         if context.held and context.generation:
             record |= {"index": context.held.name, "generation": context.index.generation}
@@ -193,7 +197,7 @@ class Server:
         body = as_bytes(record)
         if len(body) > MOST_ANSWER:
             raise Refused(413, f"The answer has {len(body):,} bytes, more than {MOST_ANSWER:,}; ask for less.")
-        return Answer(body)
+        return RequestAnswer(body)
 
     def changes(self, served: Served, values: Mapping[str, Any]) -> bool:
         """Return whether a request with these values changes something."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 AHEAD = 16
 
 
-class Lines:
+class AnswerLines:
     """The lines of one answer."""
 
     def __init__(self, app: App, make: Callable[[], Iterable[Any]], receive: Any, send: Any):

@@ -17,7 +17,7 @@ from sublex.errors import MissingExtra
 from sublex.service.problems import Refused, problem_of, record_of
 
 if TYPE_CHECKING:
-    from sublex.service.server import Answer, Server
+    from sublex.service.server import RequestAnswer, Server
 
 # Operations that are of no use to an agent: they say what a page needs, or stream.
 WITHOUT_TOOL = frozenset(("run", "complete", "tree", "reading", "matches"))
@@ -44,7 +44,9 @@ def tool_names(server: Server) -> list[str]:
     return [name for name, each in server.served.items() if each.operation.may_read and name not in WITHOUT_TOOL]
 
 
-def protocol_of(server: Server, answered: Callable[[Callable[[], Answer]], Awaitable[Answer | None]]) -> Any:
+def protocol_of(
+    server: Server, answered: Callable[[Callable[[], RequestAnswer]], Awaitable[RequestAnswer | None]]
+) -> Any:
     """Return the SDK's server with the tools of a server. `answered` makes a call where it may take long."""
     from mcp import types
     from mcp.server.lowlevel import Server as Protocol
@@ -82,7 +84,9 @@ def protocol_of(server: Server, answered: Callable[[Callable[[], Answer]], Await
 class Endpoint:
     """/mcp: the tools over HTTP, without sessions, so that no client can leave anything behind."""
 
-    def __init__(self, server: Server, answered: Callable[[Callable[[], Answer]], Awaitable[Answer | None]]):
+    def __init__(
+        self, server: Server, answered: Callable[[Callable[[], RequestAnswer]], Awaitable[RequestAnswer | None]]
+    ):
         self._server, self._answered = server, answered
         self._lock = asyncio.Lock()
         self._manager: Any = None
@@ -139,9 +143,9 @@ def run_stdio(make_server: Callable[[], Server]) -> None:
         from mcp.server.stdio import stdio_server
 
         from sublex.service.calls import answered
-        from sublex.service.work import Pool
+        from sublex.service.work import AnswerThreads
 
-        pool = Pool(server.limits.threads, server.limits.waiting)
+        pool = AnswerThreads(server.limits.threads, server.limits.waiting)
         protocol = protocol_of(server, lambda call: answered(pool, call, server.limits.seconds))
         async with stdio_server() as (incoming, outgoing):
             await protocol.run(incoming, outgoing, protocol.create_initialization_options())

@@ -22,7 +22,7 @@ class Stopped(Exception):
     """The call was stopped before it returned."""
 
 
-class Job:
+class ThreadCall:
     """A call in a thread of the pool. `future` gets its result or its error, in the loop of events."""
 
     def __init__(self, call: Callable[[], Any], loop: asyncio.AbstractEventLoop):
@@ -78,11 +78,11 @@ class Job:
                 interrupt(self._thread)
 
 
-class Pool:
+class AnswerThreads:
     """Threads that make calls. At most `waiting` calls wait; one more is refused."""
 
     def __init__(self, threads: int, waiting: int):
-        self._queue: SimpleQueue[Job | None] = SimpleQueue()
+        self._queue: SimpleQueue[ThreadCall | None] = SimpleQueue()
         self._most, self._open = threads + waiting, 0
         self._threads = [
             threading.Thread(target=self._work, name=f"sublex-answers-{n}", daemon=True) for n in range(threads)
@@ -95,11 +95,11 @@ class Pool:
         """The number of calls that run or wait."""
         return self._open
 
-    def start(self, call: Callable[[], Any]) -> Job:
+    def start(self, call: Callable[[], Any]) -> ThreadCall:
         """Have a thread make a call. Raise Refused if too many wait. Called in the loop of events."""
         if self._open >= self._most:
             raise busy("The server is busy; try again in a moment.")
-        job = Job(call, asyncio.get_running_loop())
+        job = ThreadCall(call, asyncio.get_running_loop())
         self._open += 1
         job.future.add_done_callback(self._count)
         self._queue.put(job)

@@ -10,8 +10,8 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.tools.plain_files import read_text
-from sublex.trees import forest_kernels
-from sublex.trees.forest_kernels import LEAF
+from sublex.trees import tree_kernels
+from sublex.trees.tree_kernels import LEAF
 
 # The largest file of a model, in bytes, and the longest path from a root to a leaf.
 LARGEST, DEEPEST = 1 << 30, 512
@@ -77,7 +77,7 @@ class Forest:
         """Return the sum of the trees for each row, without the function that turns sums into probabilities or counts."""
         given = self._rows(rows)
         found = np.empty(len(given))
-        forest_kernels.sums(*self._arrays, given.ravel(), np.int64(self.width), found)
+        tree_kernels.sums(*self._arrays, given.ravel(), np.int64(self.width), found)
         return found + self.base
 
     def contributions(self, row: Any) -> np.ndarray:
@@ -91,7 +91,7 @@ class Forest:
         given = self._rows(np.reshape(np.asarray(row, np.float64), (1, -1)))
         found = np.zeros(self.width + 1)
         depth = np.int64(_deepest(self.feature, self.left, self.right, self.roots))
-        forest_kernels.shapley(*self._arrays, self.cover, given.ravel(), depth, found)
+        tree_kernels.shapley(*self._arrays, self.cover, given.ravel(), depth, found)
         found[self.width] += self.base
         return found
 

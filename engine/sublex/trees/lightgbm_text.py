@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sublex.trees.forest import Forest, Tree, UnreadModel
-from sublex.trees.forest_kernels import LEAF
+from sublex.trees.tree_kernels import LEAF
 
 # Bits of `decision_type`: a split into categories; missing values go left; and from here on, which values are missing.
 CATEGORIES, LEFT, MISSING = 1, 2, 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.trees.forest import Forest, Tree, UnreadModel
-from sublex.trees.forest_kernels import LEAF, NAN
+from sublex.trees.tree_kernels import LEAF, NAN
 
 COLUMNS = ("left_children", "right_children", "split_indices", "split_conditions", "default_left", "sum_hessian")
 
