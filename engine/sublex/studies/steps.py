@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.building.indexing import build_index
 from sublex.building.journal import resumable
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.evaluation.collapsing import read_groups
 from sublex.evaluation.systems import System, run_system
 from sublex.language.expression import Expression
@@ -23,7 +23,7 @@ from sublex.pipeline.index import Index
 from sublex.pipeline.query_forms import topics_notes
 from sublex.pipeline.run_metadata import describe
 from sublex.studies.expressions import call_with_whole_paths, expression_of
-from sublex.studies.identity import FileHashes, code_of, hash_of_value, qrels_hash, topics_hash, versions
+from sublex.studies.identity import STATISTICS, FileHashes, code_of, hash_of_value, qrels_hash, topics_hash, versions
 from sublex.studies.places import StudyPlaces
 from sublex.studies.store import INDEXES, RUNS, Record, StudyStore, file_name
 from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
@@ -263,6 +263,18 @@ def models_of(work: StudyWork, index: Index, system: SystemPlan) -> list[str]:
     return list(dict.fromkeys(model for setting in settings(work, index, system) for model in index.models_in(setting)))
 
 
+def models_on(work: StudyWork, plan: IndexPlan, index: Index) -> list[str]:
+    """Return the models that the systems on an index need, each once, without those of systems that cannot be read."""
+    found: dict[str, None] = {}
+    for topics in work.study.topics_of(plan.name):
+        for system in work.study.systems_on(topics.name):
+            if system.expression:
+                # The run of a system that cannot be read says what is wrong.
+                with suppress(SublexError):
+                    found |= dict.fromkeys(models_of(work, index, system))
+    return list(found)
+
+
 def settings(work: StudyWork, index: Index, system: SystemPlan) -> list[Expression]:
     """Return the expressions that tuning a system tries."""
     plan = work.study.tune
@@ -343,8 +355,6 @@ def run_identity(
 
 def versions_of_measures() -> dict[str, str]:
     """Return the versions of the packages that measure and test."""
-    from sublex.studies.identity import STATISTICS
-
     return versions(STATISTICS)
 
 

@@ -207,6 +207,14 @@ class Study:
         """Return the systems that run on a set of topics."""
         return [each for each in self.systems.values() if not each.topics or topics in each.topics]
 
+    def indexes_in_use(self) -> list[IndexPlan]:
+        """Return the indexes that topics are run on."""
+        return [self.indexes[name] for name in dict.fromkeys(plan.index for plan in self.topics.values())]
+
+    def topics_of(self, index: str) -> list[TopicPlan]:
+        """Return the sets of topics that are run on an index."""
+        return [plan for plan in self.topics.values() if plan.index == index]
+
 
 def read_study(file: str | os.PathLike[str]) -> Study:
     """Return the study of a file. Raise InputError, in one sentence with the line, for a file that is no study."""
