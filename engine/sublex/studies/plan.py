@@ -37,7 +37,7 @@ KEPT = "kept"
 
 
 class Planned(NamedTuple):
-    """A step of a study: what is done or why it has to be, about how many seconds it takes, and about how many bytes it writes.
+    """A step of a study: its state, or the reason to run it; and estimates of its seconds and its bytes.
 
     Seconds and bytes are None where they are not known before another step is done.
     """

@@ -173,7 +173,7 @@ def open_index(work: StudyWork, plan: IndexPlan) -> Index:
 
 
 def kept_index(work: StudyWork, plan: IndexPlan) -> Index | None:
-    """Return an index that is there already and is as the study wants it; None if it has to be built."""
+    """Return the index of a plan if it exists and fits the study; None if it has to be built."""
     if plan.path:
         return open_index(work, plan)
     record = work.store.done("index", plan.name, index_identity(work, plan))
@@ -317,7 +317,7 @@ def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
 
 
 class Made(NamedTuple):
-    """A system with its run, its expression with all values, and for a tuned system what tuning chose, as parts."""
+    """A system with its run and its expression with all values. `tuning` has the choices of tuning as parts."""
 
     system: System
     identity: str
@@ -435,7 +435,7 @@ def _given(work: StudyWork, topics: TopicPlan, system: SystemPlan) -> Made:
 def _tuned(
     work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
 ) -> tuple[Tuning, System, list[str]]:
-    """Tune a system, and return its run: each topic by the setting that the other folds chose."""
+    """Tune a system, and return its run. Each topic is ranked by the setting that was best on the other folds."""
     plan, name = work.study.tune, f"{topics.name}/{system.name}"
     with work.watch.step(f"Tuned {name}"), work.watch.progress(name, "queries") as advance:
         tuning = tune(
