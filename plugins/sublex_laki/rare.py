@@ -1,7 +1,7 @@
 """Find the phrases that a text is about and that the collection has too rarely for the network of keyphrases.
 
 Such a phrase stands between stop words, punctuation, and words that neither begin nor end phrases, such as most verbs.
-Which words begin and end phrases, `phrases` has learned from the collection.
+The model `phrases` has learned from the collection which words begin and end phrases.
 """
 
 from __future__ import annotations

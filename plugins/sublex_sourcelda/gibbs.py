@@ -1,5 +1,5 @@
 """A Gibbs chain of Source-LDA. It holds the topic of each token, the counts that follow from these topics, and the
-remaining topics.
+topics that are not hidden.
 """
 
 from __future__ import annotations

@@ -35,7 +35,10 @@ CAUSES = 3
 
 
 class Wanted(NamedTuple):
-    """How much is shown: topics, documents of a topic, and the depth to which rankings are compared; the measure is of judgements."""
+    """How much is shown: topics, documents of each topic, and the depth to which rankings are compared.
+
+    `measure` is used where there are judgements.
+    """
 
     topics: int = 10
     documents: int = 5

@@ -18,15 +18,15 @@ K1, B = 1.2, 0.75
 class Sharp(Declared):
     """The query mixed with a weighted mean of the feedback documents' vectors.
 
-    J. Rocchio, Relevance feedback in information retrieval, 1971, with other vectors and weights of documents.
-    The vector of a document has BM25's score of each of its terms, scaled to norm 1. A document counts by its score over
-    the best score, to the power of `power`: with a high power, many documents can take part, and the first ones decide. A
-    score of 0 or less does not count. If the best score is 0 or less, all documents count alike. The `terms` terms of the
-    mean with the highest product of weight and idf are scaled to norm 1, and so is the query. The new query is `original`
-    times the query, plus 1 - `original` times the mean.
+    J. Rocchio, Relevance feedback in information retrieval, 1971, with other vectors and weights of documents. The
+    vector of a document has BM25's score of each of its terms, scaled to norm 1. A document counts by its score over
+    the best score, to the power of `power`: with a high power, many documents can take part, and the first ones decide.
+    A score of 0 or less does not count. If the best score is 0 or less, all documents count alike. The `terms` terms of
+    the mean with the highest product of weight and idf are scaled to norm 1, and so is the query. The new query is
+    `original` times the query, plus 1 - `original` times the mean.
 
-    idf takes part in the choice so that rare terms come in place of common ones: these have long posting lists, and the
-    new query is answered the faster for it.
+    idf takes part in the choice so that rare terms are chosen before common ones: these have long posting lists, and
+    the new query is answered the faster for it.
 
     With `vectors=lm` a document's vector has the shares of its terms among its tokens, a language model as RM3 uses it.
     """

@@ -381,7 +381,7 @@ class Snapshot(Deferred):
         return self.manifest.columns
 
     def need_column(self, name: str) -> None:
-        """Raise InputError, with the columns that there are, when the index has no column of this name."""
+        """Raise InputError, which lists the columns of the index, if the index has no column of this name."""
         if name in self.columns:
             return
         if self.attachment:

@@ -25,8 +25,8 @@ TABLES = (".csv", ".parquet")
 def feature_lines(table: Features) -> Iterator[str]:
     """Yield the lines of a file in the format of SVMlight: `GRADE qid:N 1:VALUE 2:VALUE … # QID DOCNO`.
 
-    N is the topic's id if all ids are whole numbers, and else the number of the topic from 1 on. Lines with # at the beginning
-    name the features. Values are printed in full, so that they are read back exactly.
+    N is the topic's id if all ids are whole numbers; otherwise topics are numbered from 1 on. Lines with # at the
+    beginning name the features. Values are printed in full, so that they are read back exactly.
     """
     assert table.grades is not None
     yield f"# candidates: {table.candidates}\n"
@@ -40,7 +40,7 @@ def feature_lines(table: Features) -> Iterator[str]:
 
 
 def csv_text(table: Features) -> str:
-    """Return the table as CSV, with a line of names."""
+    """Return the table as CSV; the first line has the names of the columns."""
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
     columns = table.columns
@@ -78,7 +78,7 @@ def expect_feature_file(path: Path, overwrite: bool, has_grades: bool) -> None:
 
 
 def write_features(table: Features, path: Path) -> None:
-    """Write a table to a file whose ending says how. `expect_feature_file` has accepted the path."""
+    """Write a table to a file in the format that its ending names. `expect_feature_file` must have accepted the path."""
     ending = path.suffix.lower()
     if ending == ".parquet":
         replace_file(path, parquet_bytes(table))

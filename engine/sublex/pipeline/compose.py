@@ -476,7 +476,7 @@ class _Composition:
         self.composer, self.feedback, self.cache = composer, feedback, cache
 
     def is_filter(self, node: Expression) -> bool:
-        """Return whether a node is a filter that looks at each document alone, perhaps cut, or a sort stage."""
+        """Return whether a node is a sort stage, or a filter that looks at each document alone; either may have a cut."""
         if isinstance(node, Cut):
             return self.is_filter(node.expression)
         if not isinstance(node, Component) or node.kind != "filter":

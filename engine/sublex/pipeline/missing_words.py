@@ -99,7 +99,7 @@ class MissingWords(Mapping[str, tuple[str, ...]]):
         return dict, (dict(self),)
 
     def notes(self, topics: int) -> list[str]:
-        """Return a list with one sentence that counts the words and shows the first ones; [] if there are none.
+        """Return a list with a sentence that counts the missing words and shows the first ones; [] if none is missing.
 
         `topics` is the number of all topics.
         """

@@ -208,8 +208,8 @@ class Maker:
     def _of_root(self, root: Node) -> Any:
         """Return the condition of a query, or None if it allows all documents.
 
-        Words, phrases and operators side by side, or with OR between them, are no condition: a ranker finds only documents
-        with one of them, and a representation may find others, as for plain words.
+        Words, phrases and operators side by side, or with OR between them, make no condition. A ranker finds only
+        documents with one of them; a representation may find other documents too.
         """
         match root:
             case Boost(part=part):

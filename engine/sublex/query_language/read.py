@@ -219,7 +219,7 @@ def _values(
 ) -> _Token | None:
     """Return the token of the values of a column that begins at a place, with what is written as long as in the text.
 
-    Within a group, `column` is that of values without a name. Return None, perhaps with a note, for what is no value.
+    Within a group, `column` is that of values without a name. Return None if the text is no value; a note may say why.
     """
     compared = _COMPARED.match(text, at)
     if compared and (found := _comparison(compared["name"], compared, fields, columns, notes)):
@@ -238,7 +238,7 @@ def _comparison(
 ) -> Compared | None:
     """Return the comparison of a column that a form such as `2015..2020` means after its name.
 
-    Return None, perhaps with a note, for plain text.
+    Return None for plain text; a note may say why it is plain.
     """
     kind, is_field = columns.get(name), name in fields
     is_word = written["low"] is not None and not written["to"]
@@ -533,7 +533,10 @@ class _QueryParser:
             _note(self.notes, f"{name}:", no_name(name, self.fields, self.columns))
 
     def _seems_name(self, name: str, value: str) -> bool:
-        """Return whether an unknown name before a colon may well be meant as one, and not as in localhost:80 or C:drive."""
+        """Return whether the unknown word before a colon probably means a field or a column.
+
+        It does not in `localhost:80` or `C:drive`.
+        """
         known = (*self.fields, *self.columns)
         if any(name.lower() == each.lower() for each in known):
             return True

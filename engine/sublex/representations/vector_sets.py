@@ -74,7 +74,7 @@ class VectorsSummary(NamedTuple):
 
     @property
     def without_document(self) -> int:
-        """The number of vectors whose id is the docno of no document."""
+        """The number of vectors whose id is not the docno of any document."""
         return self.read - self.matched
 
 

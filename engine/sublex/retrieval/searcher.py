@@ -97,8 +97,8 @@ class Searcher(Uncopied):
 
     Raise InputError if the index lacks a field of the ranker.
 
-    `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. `name` and
-    `code` identify the ranker's stored impacts. Without a name, no stored impacts are used.
+    `name` is the ranker's printed form. `code` names the package that contains the ranker, with its version.
+    `name` and `code` identify the ranker's stored impacts. Without a name, no stored impacts are used.
     """
 
     def __init__(

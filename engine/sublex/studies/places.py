@@ -13,7 +13,10 @@ from sublex.tools.messages import one_line
 
 
 class StudyPlaces:
-    """Finds the files of a study. A path that is not whole begins in the study's folder, or else in that of collections."""
+    """Finds the files of a study. A relative path begins in the study's folder.
+
+    If nothing is there, it begins in the folder of collections.
+    """
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from sublex.studies.steps import (
     index_identity,
     kept_index,
     models_of,
+    models_on,
     read_asked,
     run_identity,
     settings,
@@ -36,7 +37,7 @@ KEPT = "kept"
 
 
 class Planned(NamedTuple):
-    """A step of a study: what is done or why it has to be, about how many seconds it takes, and about how many bytes it writes.
+    """A step of a study: its state, or the reason to run it; and estimates of its seconds and its bytes.
 
     Seconds and bytes are None where they are not known before another step is done.
     """
@@ -118,14 +119,12 @@ def _steps(work: StudyWork) -> Iterator[Planned]:
     """Yield the steps of a study, as far as they can be foreseen."""
     study = work.study
     asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
-    for name in dict.fromkeys(plan.index for plan in study.topics.values()):
-        plan = study.indexes[name]
+    for plan in study.indexes_in_use():
         index = kept_index(work, plan)
         yield _index_step(work, plan, index)
-        of_index = [topics for topics in study.topics.values() if topics.index == name]
         if index is not None:
-            yield from _fits(work, plan, index, of_index)
-        for topics in of_index:
+            yield from _fits(work, plan, index)
+        for topics in study.topics_of(plan.name):
             for system in study.systems_on(topics.name):
                 if system.expression:
                     yield _run_step(work, index, topics, asked[topics.name], system)
@@ -145,16 +144,8 @@ def _index_step(work: StudyWork, plan: IndexPlan, index: Index | None) -> Planne
     return Planned(step, why, build_seconds(size, threads(work.workers)) or None, int(INDEX_SHARE * size) or None)
 
 
-def _fits(work: StudyWork, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> Iterator[Planned]:
-    models: dict[str, None] = {}
-    for topics in asked:
-        for system in work.study.systems_on(topics.name):
-            if system.expression:
-                try:
-                    models |= dict.fromkeys(models_of(work, index, system))
-                except SublexError:
-                    continue
-    for model in models:
+def _fits(work: StudyWork, plan: IndexPlan, index: Index) -> Iterator[Planned]:
+    for model in models_on(work, plan, index):
         name, identity = f"{plan.name}/{model}", fit_identity(work, index, model)
         if (plan.path and index.is_fitted(model)) or (
             work.store.done("fit", name, identity) and index.is_fitted(model)

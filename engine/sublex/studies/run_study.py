@@ -32,6 +32,7 @@ from sublex.studies.steps import (
     build,
     fit,
     models_of,
+    models_on,
     part_as_json,
     read_asked,
     run,
@@ -69,7 +70,7 @@ def run_study(
     with store.opened(first_lock(study)):
         _expect_own_reports(store, study)
         asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
-        indexes = {name: build(work, study.indexes[name]) for name in _used(study)}
+        indexes = {plan.name: build(work, plan) for plan in study.indexes_in_use()}
         work.keep_hashes()
         for name, index in indexes.items():
             _fit(work, study.indexes[name], index)
@@ -81,11 +82,6 @@ def run_study(
         result.lock = lock_of(work, result, indexes, asked)
         write_outputs(store, result)
     return result
-
-
-def _used(study: Study) -> list[str]:
-    """Return the names of the indexes that topics are run on."""
-    return list(dict.fromkeys(plan.index for plan in study.topics.values()))
 
 
 def _expect_own_reports(store: StudyStore, study: Study) -> None:
@@ -100,15 +96,7 @@ def _report(plan: TopicPlan) -> str:
 
 def _fit(work: StudyWork, plan: IndexPlan, index: Index) -> None:
     """Fit the models that the systems on an index need. A model that fails is noted, and its systems fail later."""
-    wanted: dict[str, None] = {}
-    for topics in work.study.topics.values():
-        for system in work.study.systems_on(topics.name) if topics.index == plan.name else ():
-            if system.expression:
-                try:
-                    wanted |= dict.fromkeys(models_of(work, index, system))
-                except SublexError:
-                    continue  # The run of the system says what is wrong.
-    for model in wanted:
+    for model in models_on(work, plan, index):
         try:
             fit(work, plan, index, model)
         except SublexError as error:

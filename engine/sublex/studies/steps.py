@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.building.indexing import build_index
 from sublex.building.journal import resumable
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.evaluation.collapsing import read_groups
 from sublex.evaluation.systems import System, run_system
 from sublex.language.expression import Expression
@@ -23,7 +23,7 @@ from sublex.pipeline.index import Index
 from sublex.pipeline.query_forms import topics_notes
 from sublex.pipeline.run_metadata import describe
 from sublex.studies.expressions import call_with_whole_paths, expression_of
-from sublex.studies.identity import FileHashes, code_of, hash_of_value, qrels_hash, topics_hash, versions
+from sublex.studies.identity import STATISTICS, FileHashes, code_of, hash_of_value, qrels_hash, topics_hash, versions
 from sublex.studies.places import StudyPlaces
 from sublex.studies.store import INDEXES, RUNS, Record, StudyStore, file_name
 from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
@@ -173,7 +173,7 @@ def open_index(work: StudyWork, plan: IndexPlan) -> Index:
 
 
 def kept_index(work: StudyWork, plan: IndexPlan) -> Index | None:
-    """Return an index that is there already and is as the study wants it; None if it has to be built."""
+    """Return the index of a plan if it exists and fits the study; None if it has to be built."""
     if plan.path:
         return open_index(work, plan)
     record = work.store.done("index", plan.name, index_identity(work, plan))
@@ -263,6 +263,18 @@ def models_of(work: StudyWork, index: Index, system: SystemPlan) -> list[str]:
     return list(dict.fromkeys(model for setting in settings(work, index, system) for model in index.models_in(setting)))
 
 
+def models_on(work: StudyWork, plan: IndexPlan, index: Index) -> list[str]:
+    """Return the models that the systems on an index need, each once, without those of systems that cannot be read."""
+    found: dict[str, None] = {}
+    for topics in work.study.topics_of(plan.name):
+        for system in work.study.systems_on(topics.name):
+            if system.expression:
+                # The run of a system that cannot be read says what is wrong.
+                with suppress(SublexError):
+                    found |= dict.fromkeys(models_of(work, index, system))
+    return list(found)
+
+
 def settings(work: StudyWork, index: Index, system: SystemPlan) -> list[Expression]:
     """Return the expressions that tuning a system tries."""
     plan = work.study.tune
@@ -305,7 +317,7 @@ def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
 
 
 class Made(NamedTuple):
-    """A system with its run, its expression with all values, and for a tuned system what tuning chose, as parts."""
+    """A system with its run and its expression with all values. `tuning` has the choices of tuning as parts."""
 
     system: System
     identity: str
@@ -343,8 +355,6 @@ def run_identity(
 
 def versions_of_measures() -> dict[str, str]:
     """Return the versions of the packages that measure and test."""
-    from sublex.studies.identity import STATISTICS
-
     return versions(STATISTICS)
 
 
@@ -425,7 +435,7 @@ def _given(work: StudyWork, topics: TopicPlan, system: SystemPlan) -> Made:
 def _tuned(
     work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
 ) -> tuple[Tuning, System, list[str]]:
-    """Tune a system, and return its run: each topic by the setting that the other folds chose."""
+    """Tune a system, and return its run. Each topic is ranked by the setting that was best on the other folds."""
     plan, name = work.study.tune, f"{topics.name}/{system.name}"
     with work.watch.step(f"Tuned {name}"), work.watch.progress(name, "queries") as advance:
         tuning = tune(

@@ -1,7 +1,8 @@
 """The folder of a study: who may write to it, and the records of what was done.
 
-A record names a result, the identity of what made it, and the files that belong to it with their hashes. It is written in one step
-after its files, so that a result whose record fits is whole, and a killed study loses no result that was finished.
+A record names a result, the identity of what made it, and the files that belong to it with their hashes. It is written
+in one step, after its files. So a result with a fitting record is complete, and a killed study loses no finished
+result.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class StudyStore:
         return is_sealed(self.folder / LOCK)
 
     def check(self) -> None:
-        """Raise InputError if the folder holds anything but what studies wrote, or a link in the place of one of its folders."""
+        """Raise InputError if no study wrote the files in the folder, or if a link replaces a folder in it."""
         place = self.folder
         if not os.path.lexists(place):
             return

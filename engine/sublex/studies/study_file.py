@@ -44,7 +44,7 @@ class CollectionPlan:
 
 @dataclass(frozen=True)
 class IndexPlan:
-    """An index to build of a collection, with the options of `sublex.build`, or one at `path` that is there already."""
+    """An index to build from a collection with the options of `sublex.build`, or the index that exists at `path`."""
 
     name: str
     collection: str = ""
@@ -115,8 +115,8 @@ class TunePlan:
 class TablePlan:
     """A table that the study should have: systems by measures or topics, beside published and expected figures.
 
-    `published` and `expected` have figures by (system, column). Columns are measures if there is one set of topics, sets of
-    topics if there is one measure, and otherwise both, as in "cranfield AP".
+    `published` and `expected` have figures by (system, column). With one set of topics, the columns are measures. With
+    one measure and several sets, they are the sets. Otherwise a column is a pair, such as "cranfield AP".
     """
 
     name: str
@@ -207,6 +207,14 @@ class Study:
         """Return the systems that run on a set of topics."""
         return [each for each in self.systems.values() if not each.topics or topics in each.topics]
 
+    def indexes_in_use(self) -> list[IndexPlan]:
+        """Return the indexes that topics are run on."""
+        return [self.indexes[name] for name in dict.fromkeys(plan.index for plan in self.topics.values())]
+
+    def topics_of(self, index: str) -> list[TopicPlan]:
+        """Return the sets of topics that are run on an index."""
+        return [plan for plan in self.topics.values() if plan.index == index]
+
 
 def read_study(file: str | os.PathLike[str]) -> Study:
     """Return the study of a file. Raise InputError, in one sentence with the line, for a file that is no study."""
@@ -233,7 +241,7 @@ class _Reading:
     # Values.
 
     def table(self, value: Any, path: Sequence[str], keys: Sequence[str] = ()) -> dict[str, Any]:
-        """Return a table. With `keys`, it may have these keys alone; without, its keys are names."""
+        """Return a table. With `keys`, the table may have only these keys; without `keys`, any name is a key."""
         what = f"[{'.'.join(path)}]" if path else "the study"
         if not isinstance(value, Mapping):
             self.refuse(path, f"{'.'.join(path)} is {shown(value)}, and should be a table, with a line for each name.")
@@ -262,7 +270,7 @@ class _Reading:
         return value
 
     def choice(self, table: Mapping[str, Any], path: Sequence[str], name: str, choices: Sequence[str]) -> str:
-        """Return the text under a key, which is one of some choices, of which the first is the default."""
+        """Return the text under a key, which must be one of `choices`; the first choice is the default."""
         value = self.text(table, path, name, choices[0])
         if value not in choices:
             self.refuse((*path, name), f"{name} is {shown(value)}; give {', '.join(choices[:-1])} or {choices[-1]}.")
@@ -302,7 +310,7 @@ class _Reading:
         return tuple(given)
 
     def known(self, value: Any, path: Sequence[str], what: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names that a list gives, each known and given once; all known names if there is no list."""
+        """Return the names in a list; without a list, all known names. Refuse an unknown name, and a name given twice."""
         if value is None:
             return tuple(names)
         given = self.texts(value, path)

@@ -26,7 +26,7 @@ VERSION, MOST_BYTES = 1, 1 << 26
 
 
 class MovedFigure(NamedTuple):
-    """A figure that another run of the study found otherwise: where, before, now, and the difference that is allowed."""
+    """A figure that differs in another run of the study: its place, the values before and now, and the tolerance."""
 
     topics: str
     system: str

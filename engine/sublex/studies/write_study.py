@@ -43,7 +43,7 @@ def table(name: str, rows: Mapping[str, object]) -> str:
 
 
 def path_from(folder: Path, path: str) -> str:
-    """Return a path as a study in a folder names it: from the folder on if it lies below, and else whole."""
+    """Return a path as a study in a folder names it: relative if it lies below the folder, otherwise absolute."""
     real, root = os.path.realpath(path), os.path.realpath(folder)
     return os.path.relpath(real, root) if real == root or real.startswith(os.path.join(root, "")) else real
 
@@ -54,7 +54,7 @@ def system_names(expressions: Sequence[str]) -> dict[str, str]:
 
 
 def write_study(file: str, content: str, overwrite: bool = False) -> None:
-    """Write a study file. Raise InputError for a file that is there and was written or changed by somebody."""
+    """Write a study file. Raise InputError if a file is there that Sublex did not write, or that was changed since."""
     check_study_path(file, overwrite)
     try:
         replace_file(Path(file), sealed(content, LINE))

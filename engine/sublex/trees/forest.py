@@ -103,7 +103,10 @@ class Forest:
 
 
 def read_forest(path: str | os.PathLike[str]) -> Forest:
-    """Return the model in a file. Raise InputError, in one sentence, for a file that is none or a kind that is not read."""
+    """Return the model in a file.
+
+    Raise InputError, in one sentence, if the file holds no model of a kind that Sublex reads.
+    """
     from sublex.trees.lightgbm_text import from_lightgbm
     from sublex.trees.xgboost_json import from_xgboost
 

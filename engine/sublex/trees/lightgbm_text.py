@@ -31,7 +31,7 @@ def _values(text: str) -> dict[str, str]:
 
 
 def _tree(values: dict[str, str], number: int) -> Tree:
-    """Return one tree. In the file, splits and leaves are numbered apart, and a leaf n is the child -n - 1."""
+    """Return one tree. In the file, splits and leaves have separate numbers. The child -n - 1 is leaf n."""
     leaves = int(values["num_leaves"])
     if int(values.get("num_cat", "0")) or int(values.get("is_linear", "0")):
         kind = "linear leaves" if int(values.get("is_linear", "0")) else "splits into categories"

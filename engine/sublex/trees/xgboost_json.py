@@ -31,7 +31,10 @@ def from_xgboost(text: str) -> Forest:
 
 
 def _base(learner: dict[str, Any]) -> float:
-    """Return the number to which the trees add. The file has it as the objective sees it: for some, as a probability."""
+    """Return the number to which the trees add.
+
+    The file has the number in the units of the objective, such as a probability.
+    """
     base = float(str(learner["learner_model_param"]["base_score"]).strip("[]"))
     objective = str(learner["objective"]["name"])
     if objective.startswith(("count:", "reg:gamma", "reg:tweedie", "survival:")):

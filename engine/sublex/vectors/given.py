@@ -30,9 +30,9 @@ def batches_of(
     """Yield vectors that a user gives, in batches.
 
     `given` is a file, several files, an array of two dimensions with `ids`, a dictionary from ids to vectors, or a data
-    frame. A matrix stands for a vector as an array of two dimensions, or as a list of lists; a list of matrices needs
-    `ids`. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts. A dictionary from
-    terms to weights stands for a vector, too; `terms` numbers these terms.
+    frame. Where a matrix takes the place of a vector, it is an array of two dimensions or a list of lists; a list of
+    matrices needs `ids`. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts.
+    A sparse vector may be a dictionary from terms to weights; `terms` numbers these terms.
     """
     terms = Interner() if terms is None else terms
     if isinstance(given, (str, os.PathLike)):

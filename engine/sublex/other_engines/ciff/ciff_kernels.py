@@ -252,7 +252,7 @@ def _field_width(value):
 
 @kernel((STORED_U8, I64, I64, I32, I32), before="export")
 def encode_lists(terms, sizes, df, docs, tfs):
-    """Return posting lists as messages, each after its length.
+    """Return posting lists as messages, with the length of each message before it.
 
     Terms lie end to end in `terms`; term k has sizes[k] bytes. Posting lists lie end to end in `docs` and `tfs`; the
     list of term k has df[k] postings.
@@ -292,7 +292,7 @@ def encode_lists(terms, sizes, df, docs, tfs):
 
 @kernel((STORED_U8, I64, I64, int64), before="export")
 def encode_documents(docnos, sizes, lengths, first):
-    """Return the records of documents as messages, each after its length.
+    """Return the records of documents as messages, with the length of each message before it.
 
     Document k has the number first + k and the length lengths[k]. Docnos lie end to end; docno k has sizes[k] bytes.
     """

@@ -25,7 +25,7 @@ class MessageSpan(NamedTuple):
 
 
 class Messages:
-    """The messages of a stream, each after its length. `path` names the file in errors."""
+    """The messages of a stream. Each message follows its length. `path` names the file in errors."""
 
     def __init__(self, stream: BinaryIO, path: str):
         self.path = path
