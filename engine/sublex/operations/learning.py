@@ -57,8 +57,8 @@ def features(
         candidates: The expression that finds the candidates.
 
     Examples:
-        sublex features demo topics.trec qrels.txt -r BM25 -r PL2 -r "zscore(DirichletLM)" -o train.letor
-        sublex features demo topics.trec qrels.txt -r BM25 -r lsi --from "BM25 % 500" -o train.parquet
+        sublex features demo topics.trec qrels.txt -r BM25 -r PL2 -o train.letor
+        sublex features demo topics.trec -r BM25 --from "BM25 % 500" -o rows.csv
     """
     import sublex
     from sublex.learning.feature_files import expect_feature_file, write_features
