@@ -793,10 +793,10 @@ def test_a_comparison_is_saved_as_a_study_that_has_its_figures(demo, tmp_path):
 def test_the_shell_writes_its_comparison_as_a_study(index, tmp_path, monkeypatch):
     from sublex.shell.commands import built_in
     from sublex.shell.session import Session
-    from sublex.shell.settings import Settings
+    from sublex.shell.settings import ShellSettings
 
     monkeypatch.chdir(tmp_path)
-    session = Session(lambda: index, index.path, built_in(), Settings())
+    session = Session(lambda: index, index.path, built_in(), ShellSettings())
     with pytest.raises(InputError, match="There are no topics"):
         session.run(":to-study s.toml")
     session.run(f":topics {TOPICS}")
@@ -829,9 +829,9 @@ def test_the_quick_study_of_a_paper_has_the_figures_that_it_expects(command, col
 def test_the_shell_runs_a_study_and_says_it_in_python(study, index):
     from sublex.shell.commands import built_in
     from sublex.shell.session import Session
-    from sublex.shell.settings import Settings
+    from sublex.shell.settings import ShellSettings
 
-    session, file = Session(lambda: index, index.path, built_in(), Settings()), study()
+    session, file = Session(lambda: index, index.path, built_in(), ShellSettings()), study()
     shown = session.run(f":study {file}")
     assert any("steps done" in each.text for each in shown.lines)
     assert f"sublex.study({str(file)!r})" in "".join(each.text for each in session.run(":to-python").lines)

@@ -48,16 +48,12 @@ def study_of_comparison(file: str, compared: ComparedSystems) -> tuple[str, str]
     assert compared.place is not None
     folder, name = Path(os.path.abspath(file)).parent, compared.place.name
     name = name if NAME.fullmatch(name) else "index"
-    about = {
-        "fields": compared.fields,
-        "contradictions": compared.contradictions,
-        "language": compared.language,
-        "collapse": "",
-    }
-    given = {**about, "collapse": place(folder, compared.collapse) if compared.collapse else ""}
-    defaults = {"fields": "title", "contradictions": "error", "language": "plain", "collapse": ""}
+    index, defaults = place(folder, str(compared.place)), compared._field_defaults
     topics = {"file": place(folder, compared.topics), "qrels": place(folder, compared.qrels)}
+    given = {key: getattr(compared, key) for key in ("fields", "contradictions", "language")}
     topics |= {key: each for key, each in given.items() if each != defaults[key]}
+    if compared.collapse:
+        topics["collapse"] = place(folder, compared.collapse)
     options = {
         key: _listed(each)
         for key, each in compared.options.items()
@@ -66,7 +62,7 @@ def study_of_comparison(file: str, compared: ComparedSystems) -> tuple[str, str]
     content = "\n".join(
         [
             f"# A comparison as a study. Paths begin in the folder of this file.\ntitle = {text(Path(file).stem)}\n",
-            table("indexes", {name: place(folder, str(compared.place))}),
+            table("indexes", {name: index}),
             table("topics", topics),
             "# The first system is the baseline.",
             _systems(compared, folder),
@@ -74,7 +70,7 @@ def study_of_comparison(file: str, compared: ComparedSystems) -> tuple[str, str]
         ]
     )
     outside = [os.path.dirname(path) for path in (*topics.values(), *compared.runs) if os.path.isabs(path)]
-    outside += [str(place(folder, str(compared.place)))] if os.path.isabs(place(folder, str(compared.place))) else []
+    outside += [index] if os.path.isabs(index) else []
     step = Step("study", file, allow=tuple(dict.fromkeys(outside)) or None)
     return content, Message(f"{file} is written; to run it: ", step)
 
