@@ -94,7 +94,7 @@ def serve(
 def mcp(
     context: OperationContext, indexes: Indexes, topics: Topics = (), qrels: Qrels = (), runs: GivenRuns = ()
 ) -> Shown:
-    """Offer the operations that read as tools to an agent, by the Model OperationContext Protocol on standard input and output.
+    """Offer the operations that read as tools to an agent, by the Model Context Protocol on standard input and output.
 
     Args:
         topics: A topic file that tools may use; may be given several times.
