@@ -83,6 +83,9 @@ class WordAnalyzer:
         """Return for each raw token its terms, joined by newlines."""
         if not self._ascii_is_one_word:
             return self._batch_of_any(tokens)
+        joined = "\n".join(tokens)
+        if joined.isascii() and not (self.latex and "\\" in joined) and max(map(len, tokens), default=0) <= LONGEST:
+            return self._finish(self._lowered(joined)) if tokens else []
         is_word = [token.isascii() and len(token) <= LONGEST for token in tokens]
         if self.latex:
             is_word = [word and "\\" not in token for word, token in zip(is_word, tokens, strict=True)]

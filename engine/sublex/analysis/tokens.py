@@ -52,6 +52,10 @@ class RawTokens(NamedTuple):
         `text` has the bytes from which the raw tokens were cut.
         """
         spans = zip(self.starts[chosen].tolist(), self.keys[chosen, 2].tolist(), strict=True)
+        if isinstance(text, bytes) and text.isascii():
+            # Cutting a text once decoded takes a third of the time of decoding each raw token.
+            whole = text.decode("ascii")
+            return [whole[start : start + length] for start, length in spans]
         return [bytes(text[start : start + length]).decode("utf-8", "replace") for start, length in spans]
 
 

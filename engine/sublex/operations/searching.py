@@ -164,9 +164,9 @@ def reading_notes(context: OperationContext, asked: Asked, query: Query, pipelin
 
 
 def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: str = "") -> Answer:
-    """Return the best k documents for a query, without the document with the docno `without`."""
-    found = index.answer(query, pipeline, k + bool(without))
-    return found._replace(hits=found.hits.without(index.doc(without) if without else None).first(k))
+    """Return the best k documents for a query of the index, without the document with the docno `without`."""
+    found = pipeline.answer(query, k + bool(without))
+    return found._replace(hits=found.hits.without(index.doc(without)).first(k)) if without else found
 
 
 def facets_code(given: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ StudyFile = Annotated[str, positional("FILE", completes="file")]
 Folder = Annotated[str | None, option(metavar="DIR", completes="file")]
 
 
-@operation(needs=Needs.NOTHING, forms=FIGURES, python="sublex.study({file})")
+@operation(needs=Needs.NOTHING, faces=("cli", "shell"), forms=FIGURES, python="sublex.study({file})")
 def study(
     context: OperationContext,
     file: StudyFile,

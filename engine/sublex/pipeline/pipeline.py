@@ -114,7 +114,7 @@ class Pipeline(Deferred):
         is_cut = any(isinstance(node, Cut) for node in walk(self.expression))
         return not is_cut and {component.kind for component in self.components} <= {"ranker", "expander", "filter"}
 
-    @property
+    @cached_property
     def sorted_by(self) -> tuple[str, ...]:
         """The column of the sort stage; none without such a stage."""
         return tuple(c.values["column"] for c in self.components if c.registration.factory is Sort)

@@ -121,13 +121,19 @@ class Hits(InParts):
 
     def __getitem__(self, k: int | slice) -> Hit | list[Hit]:
         if isinstance(k, slice):
-            return [self[place] for place in range(*k.indices(len(self)))]
-        doc = int(self.docs[k])
-        docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[k]
-        return _hit((range(1, len(self) + 1)[k], docno, float(self.scores[k]), doc), self)
+            return list(self._part(k))
+        place = range(len(self))[k]
+        return next(self._part(slice(place, place + 1)))
+
+    def _part(self, places: slice) -> Iterator[Hit]:
+        """Yield some of the hits."""
+        numbers, docs, scores = range(len(self))[places], self.docs[places].tolist(), self.scores[places].tolist()
+        for place, doc, score in zip(numbers, docs, scores, strict=True):
+            docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[place]
+            yield _hit((place + 1, docno, score, doc), self)
 
     def __iter__(self) -> Iterator[Hit]:
-        return (self[k] for k in range(len(self)))
+        return self._part(slice(None))
 
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'hit')}>"

@@ -49,7 +49,7 @@ class App:
         self.files = _files(page)
         self._health: tuple[Any, bytes] = None, b""
         routes = [
-            Route("/v1/{name}", _Endpoint(self._operation), methods=["GET", "POST"]),
+            Route("/v1/{name}", _Endpoint(self._operation)),
             Route("/v1/{index}/search", _Endpoint(self._anserini_search), methods=["GET"]),
             Route("/v1/{index}/doc/{docid:path}", _Endpoint(self._anserini_doc), methods=["GET"]),
             Route("/mcp", _Endpoint(self._mcp), methods=["GET", "POST", "DELETE"]),
@@ -69,12 +69,10 @@ class App:
             headers = dict(scope["headers"])
             is_page = path == "/" or path.startswith("/page/")
             self.guard.check(headers, strict=scope["method"] != "GET" or path.startswith("/mcp"), is_page=is_page)
-            if len(scope["query_string"]) > MOST_QUERY:
-                raise Refused(414, f"The query string has more than {MOST_QUERY:,} bytes; ask for less.")
             endpoint = self._endpoint(scope)
             await endpoint(scope, receive, send)
         except Exception as error:
-            await self._refuse(scope, send, problem_of(error))
+            await self._refuse(scope, send, self.server.named(problem_of(error)))
 
     def _endpoint(self, scope: Scope) -> Any:
         """Return what answers the path of a request. Raise Refused for an unknown path or a wrong method."""
@@ -84,33 +82,25 @@ class App:
                 scope.update(child)
                 return child["endpoint"].answer if isinstance(child.get("endpoint"), _Endpoint) else route.handle
             if match is Match.PARTIAL:
-                allowed = ", ".join(sorted((getattr(route, "methods", None) or {"GET"}) - {"HEAD"}))
-                raise Refused(
-                    405,
-                    f"{scope['method']} is no method of {scope['path']}; use {allowed}.",
-                    ((b"allow", allowed.encode()),),
-                )
+                methods = sorted((getattr(route, "methods", None) or {"GET"}) - {"HEAD"})
+                raise _other_method(f"{scope['method']} is no method of {scope['path'][:80]}", methods)
         raise Refused(404, f"There is nothing at {scope['path'][:80]!r}; /openapi.json lists what there is.")
 
     async def _operation(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request for an operation."""
         served, method = self.server.find(scope["path_params"]["name"]), scope["method"]
         operation = served.operation
-        if method == "GET" and not operation.may_read:
-            raise Refused(405, f"{served.name} changes something; send it by POST.", ((b"allow", b"POST"),))
+        methods = ["GET"] * operation.may_read + ["POST"] * operation.may_change
+        if (method if method != "HEAD" else "GET") not in methods:
+            what = f"{method} is no method of {served.name}, which"
+            raise _other_method(f"{what} {'reads' if operation.may_read else 'changes something'}", methods)
         if method == "POST":
-            if not operation.may_change:
-                raise Refused(405, f"{served.name} reads; send it by GET.", ((b"allow", b"GET"),))
             self.server.expect_leave(served)
             values = self.server.taken(served, await self._body(served, scope, receive))
         else:
             values = self.server.given(served, _query(scope))
             if self.server.changes(served, values):
-                raise Refused(
-                    405,
-                    f"With these parameters, {served.name} changes something; send it by POST.",
-                    ((b"allow", b"POST"),),
-                )
+                raise _other_method(f"With these parameters, {served.name} changes something", ["POST"])
         if served.name == "health":
             await self._send(send, 200, JSON, self._health_now())
             return
@@ -179,7 +169,7 @@ class App:
         try:
             body = await self.answered(lambda: answer(self.server, scope["path_params"], query), receive)
         except Exception as error:
-            refused = problem_of(error)
+            refused = self.server.named(problem_of(error))
             refused.more["error"] = str(refused)
             await self._refuse(scope, send, refused)
             return
@@ -250,10 +240,12 @@ class _Endpoint:
 
 
 def _query(scope: Scope) -> dict[str, list[str]]:
-    """Return the fields of a query string, each with its texts. Raise Refused for bytes that are no UTF-8."""
+    """Return the fields of a query string, each with its texts. Raise Refused for one that is too long or no UTF-8."""
     text = scope["query_string"]
     if not text:
         return {}
+    if len(text) > MOST_QUERY:
+        raise Refused(414, f"The query string has more than {MOST_QUERY:,} bytes; ask for less.")
     fields: dict[str, list[str]] = {}
     try:
         for name, value in urllib.parse.parse_qsl(
@@ -267,6 +259,11 @@ def _query(scope: Scope) -> dict[str, list[str]]:
     return fields
 
 
+def _other_method(sentence: str, methods: list[str]) -> Refused:
+    """Return the refusal of a method; a sentence says why, and what to send instead is added to it."""
+    return Refused(405, f"{sentence}; send it by {' or '.join(methods)}.", ((b"allow", ", ".join(methods).encode()),))
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
@@ -274,7 +271,7 @@ def _no_constant(name: str) -> Any:
 def _without_generation(scope: Scope) -> str:
     """Return the link of a request to the current generation."""
     pairs = [(name, value) for name, values in _query(scope).items() for value in values if name != "generation"]
-    return f"{scope['path']}?{urllib.parse.urlencode(pairs)}"
+    return f"{scope['path']}?{urllib.parse.urlencode(pairs)}".rstrip("?")
 
 
 def _files(folder: Path) -> dict[str, tuple[bytes, bytes, bytes]]:

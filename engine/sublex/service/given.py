@@ -55,6 +55,11 @@ class GivenFiles:
             raise Refused(404, f"This server has no {what} {name[:80]!r}; {hint}{known}.")
         return found[name]
 
+    @property
+    def places(self) -> dict[str, str]:
+        """The names of all files by path."""
+        return {path: name for named in self.paths.values() for name, path in named.items()}
+
     def topics(self, name: str = "") -> Topics:
         """Return the topics of a file."""
         return self._once("topics", name, sublex.read_topics)

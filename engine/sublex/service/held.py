@@ -63,6 +63,7 @@ class HeldIndex:
 
     def __init__(self, name: str, path: Path, clock: Callable[[], float] = time.monotonic):
         self.name, self.path, self._clock = name, path, clock
+        self._manifest = os.path.join(path, MANIFEST)
         self._lock = Lock()
         self._seen: tuple[int, int] | None = None
         self._held: list[Generation] = []
@@ -71,7 +72,7 @@ class HeldIndex:
     @property
     def is_current(self) -> bool:
         """Whether the generation that was opened last is still that on disk, as far as the manifest's place and time tell."""
-        return bool(self._held) and _version(self.path) == self._seen
+        return bool(self._held) and _version(self._manifest) == self._seen
 
     @property
     def last(self) -> Generation:
@@ -83,7 +84,7 @@ class HeldIndex:
         if self.is_current:
             return self._held[-1]
         with self._lock:
-            seen = _version(self.path)
+            seen = _version(self._manifest)
             if self._held and seen == self._seen:
                 return self._held[-1]
             if self._held and seen is None:
@@ -149,10 +150,10 @@ def _same(one: Generation, other: Generation) -> bool:
     return one.index.snapshot.identity == other.index.snapshot.identity
 
 
-def _version(path: Path) -> tuple[int, int] | None:
-    """Return the inode and modification time of the manifest, which change with every commit; None without a manifest."""
+def _version(manifest: str) -> tuple[int, int] | None:
+    """Return the inode and modification time of a manifest, which change with every commit; None without a manifest."""
     try:
-        status = os.stat(path / MANIFEST)
+        status = os.stat(manifest)
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns

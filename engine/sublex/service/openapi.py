@@ -25,6 +25,7 @@ REFUSALS = {
     413: "The body or the answer is too large.",
     414: "The query string is too long.",
     415: "The body is no JSON.",
+    431: "The head of the request is too long.",
     500: "The server failed.",
     501: "An optional part is not installed.",
     503: "The server is busy, or the index cannot be read; try again later.",

@@ -51,6 +51,12 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._expect_head()
 
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the path with its query string."""
+        super().on_url(url)
+        if len(self.url) >= MOST_HEAD:
+            self._refuse(Refused(414, f"The address of the request has {MOST_HEAD:,} bytes or more; ask for less."))
+
     def on_headers_complete(self) -> None:
         """Note that the head is there, and pass the request on."""
         self._unread = 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +191,10 @@ class Server:
     ) -> RequestAnswer:
         if "ndjson" in shown.forms:
             return RequestAnswer(lines=shown.forms["ndjson"])
-        record: dict[str, Any] = {"result": shown.data, "notes": [*context.notes, *shown.notes]}
+        record: dict[str, Any] = {
+            "result": shown.data,
+            "notes": [self._with_names(note) for note in (*context.notes, *shown.notes)],
+        }
         if context.held and context.generation:
             record |= {"index": context.held.name, "generation": context.index.generation}
         if step:
@@ -198,6 +203,23 @@ class Server:
         if len(body) > MOST_ANSWER:
             raise Refused(413, f"The answer has {len(body):,} bytes, more than {MOST_ANSWER:,}; ask for less.")
         return RequestAnswer(body)
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """The names of indexes and files by path, the longest path first. A path without a folder is as good as a name."""
+        places = {str(held.path): name for name, held in self.indexes.items()} | self.files.places
+        return {path: places[path] for path in sorted(places, key=len, reverse=True) if os.sep in path}
+
+    def _with_names(self, sentence: str) -> str:
+        """Return a sentence with the names of indexes and files in place of their paths, which are none of a client's business."""
+        for path, name in self._places.items():
+            sentence = sentence.replace(path, name)
+        return sentence
+
+    def named(self, refused: Refused) -> Refused:
+        """Return a refusal whose sentence has names in place of paths."""
+        refused.args = (self._with_names(str(refused)),)
+        return refused
 
     def changes(self, served: Served, values: Mapping[str, Any]) -> bool:
         """Return whether a request with these values changes something."""

@@ -67,7 +67,7 @@ class AnswerLines:
             for record in self.make():
                 self._put(loop, as_bytes(record) + b"\n")
         except Exception as error:
-            self._put(loop, as_bytes({"error": record_of(problem_of(error))}) + b"\n")
+            self._put(loop, as_bytes({"error": record_of(self.app.server.named(problem_of(error)))}) + b"\n")
         self._put(loop, None)
 
     def _put(self, loop: asyncio.AbstractEventLoop, line: bytes | None) -> None:

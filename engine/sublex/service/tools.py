@@ -75,7 +75,7 @@ def protocol_of(
             text = answer.body.decode() if answer else ""
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
         except Exception as error:
-            sentence = record_of(problem_of(error))["detail"]
+            sentence = record_of(server.named(problem_of(error)))["detail"]
             return types.CallToolResult(content=[types.TextContent(type="text", text=sentence)], is_error=True)
 
     return Protocol("sublex", version=__version__, instructions=ABOUT, on_list_tools=list_tools, on_call_tool=call_tool)
