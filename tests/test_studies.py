@@ -537,13 +537,13 @@ MISTAKES = {
     MINIMAL + 'BM25 = "DPH"\n': r"line 10: the name BM25 comes twice; give each one once",
     MINIMAL + '[models]\na = "BM25 + b"\nb = "PL2 + a"\n': r"line 11: the name a stands for itself: a > b > a",
     MINIMAL + '[models]\nlsi = "BM25"\n': r"line 11: lsi is a component, which no name may hide",
-    MINIMAL + "[compare]\nk = -1\n": r"line 11: k is -1 \(int\); give a whole number, at least 1",
+    MINIMAL + "[compare]\nk = -1\n": r"line 11: k is -1 \(int\); give a whole number, 1 to",
     MINIMAL + "[compare]\nk = true\n": r"line 11: k is True \(bool\); give a whole number",
     MINIMAL + '[compare]\nmeasures = ["APP"]\n': r"line 11: No measure APP; did you mean AP\?",
     MINIMAL + '[compare]\ntest = "u"\n': r"line 11: test is 'u' \(str\); give t, randomisation or wilcoxon",
     MINIMAL + "[compare]\nalpha = 1.5\n": r"line 11: alpha is 1.5; give a number between 0 and 1",
     MINIMAL + "[compare]\nalpha = nan\n": r"line 11: alpha is nan \(float\); give a number",
-    MINIMAL + '[tune]\nfolds = "5"\n': r"line 11: folds is '5' \(str\); give a whole number, at least 2",
+    MINIMAL + '[tune]\nfolds = "5"\n': r"line 11: folds is '5' \(str\); give a whole number, 2 to",
     MINIMAL + '[indexes]\nx = {collection = "demi"}\n': r"line 11: no collection demi; there are: demo",
     MINIMAL + '[indexes]\n"../x" = {collection = "demo"}\n': r"line 11: '../x' cannot be a name here",
     MINIMAL + '[tables.t]\nsystems = ["BM26"]\n': r"line 11: no system BM26; did you mean BM25\? There are: BM25, PL2",
@@ -582,6 +582,25 @@ def test_large_files_and_other_types_are_refused(tmp_path):
         study_of({3: 4})
     with pytest.raises(InputError, match="needs a folder for its results"):
         begin_study(tomllib.loads(MINIMAL))
+
+
+def test_small_files_that_would_take_long_are_refused(study):
+    names = "\n".join(f'n{i} = "n{i + 1} + n{i + 1}"' for i in range(28))
+    text = MINIMAL.replace("[systems]", f"[models]\n{names}\nn28 = 'BM25'\n[systems]\n")
+    with pytest.raises(InputError, match=r"line 8: the name n0 stands for too much; names are written out to 10,000"):
+        engine.study(study(text))
+    for key in (".".join("a" * 100_000), f"[{'.'.join(['b c'] * 100_000)}]".replace("b c", '"b c"')):
+        with pytest.raises(InputError, match="x, line 2: a key has more than 32 names"):
+            read_toml(f"\n{key} = 1", "x")
+    # Quotes that are never closed, and points in texts.
+    with pytest.raises(InputError, match="x, line 1: this is no TOML"):
+        read_toml('x = """' + '\\"' * 100_000, "x")
+    assert read_toml(f"x = '{'a.' * 100}'\n# {'a.' * 100}", "x").lines == {("x",): 1}
+    with pytest.raises(InputError, match="x has a number of too many digits"):
+        read_toml(f"x = {'1' * 5_000}", "x")
+    for key in ("steps", "samples"):
+        with pytest.raises(InputError, match=f"{key} is 2147483647 .int.; give a whole number, [12] to 10,000"):
+            read_study(study(f"{MINIMAL}[tune]\n{key} = 2147483647\n"))
 
 
 def test_the_lines_of_keys_are_those_of_the_file():
@@ -640,6 +659,17 @@ def test_a_study_reads_nothing_outside_of_its_folder(study, tmp_path, before, af
     else:
         (problem,) = found.failures
     assert re.search(r"line \d+: .*(secret|link|folder|inner).* lies outside of the study's folder", problem)
+
+
+def test_a_path_that_goes_up_from_a_link_reads_the_file_that_was_checked(study, tmp_path):
+    file = study(MINIMAL.replace("qrels.txt", "link/../qrels.txt"))
+    (file.parent / "deep" / "inner").mkdir(parents=True)
+    shutil.move(file.parent / "qrels.txt", file.parent / "deep")
+    (file.parent / "link").symlink_to("deep/inner")
+    shutil.copy(QRELS, tmp_path / "secret.txt")
+    (file.parent / "qrels.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(InputError, match=r"line 4: link/\.\./qrels.txt lies outside of the study's folder"):
+        engine.study(file)
 
 
 def test_files_that_expressions_name_are_found_from_the_study_s_folder_alone(study, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from sublex.contracts.base import Folder, Resource
 from sublex.errors import InputError
 from sublex.language.expression import Call, Expression
 from sublex.language.names import check_name, declared_by, found, is_component, rewritten
-from sublex.language.parser import DEEPEST, parse, parse_call
+from sublex.language.parser import DEEPEST, LONGEST, parse, parse_call
 from sublex.language.plugins import Registry
 from sublex.studies.places import StudyPlaces
 from sublex.studies.study_file import Study
@@ -36,7 +36,11 @@ def expression_of(text: str, study: Study, registry: Registry, places: StudyPlac
 def _written_out(
     tree: Expression, models: Mapping[str, str], registry: Registry, within: tuple[str, ...]
 ) -> Expression:
-    def meaning(call: Call) -> Expression | None:
+    """Return an expression with the names of models written out, to `LONGEST` characters in all."""
+    left = LONGEST
+
+    def meaning(call: Call, within: tuple[str, ...]) -> Expression | None:
+        nonlocal left
         name = None if is_component(call, registry) else found(call.name, models)
         if name is None:
             return None
@@ -48,11 +52,15 @@ def _written_out(
             raise InputError(
                 f"the name {name} stands for itself: {' > '.join((*within, name))}; give it another meaning."
             )
-        if len(within) == DEEPEST:
-            raise InputError(f"the name {within[0]} stands for too much; names may be {DEEPEST} deep.")
-        return _written_out(parse(models[name]), models, registry, (*within, name))
+        left -= len(models[name])
+        if left < 0 or len(within) == DEEPEST:
+            raise InputError(
+                f"the name {(*within, name)[0]} stands for too much; names are written out to {LONGEST:,} characters, and "
+                f"may be {DEEPEST} deep."
+            )
+        return rewritten(parse(models[name]), registry, lambda inner: meaning(inner, (*within, name)))
 
-    changed: Expression = rewritten(tree, registry, meaning)
+    changed: Expression = rewritten(tree, registry, lambda call: meaning(call, within))
     return changed
 
 

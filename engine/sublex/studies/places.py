@@ -42,7 +42,8 @@ class StudyPlaces:
             return text
         if text == "-" or "\0" in text or not text:
             raise InputError(f"{where}: {text!r} is no file; give the path of one.")
-        candidates = [os.path.join(base, text) for base in self.bases]
+        # The path that is checked is the one that is opened: `..` after a link would lead elsewhere than without it.
+        candidates = [os.path.normpath(os.path.join(base, text)) for base in self.bases]
         for path in candidates:
             self._expect_allowed(path, text, where)
         found = next(filter(os.path.exists, candidates), None)
@@ -50,7 +51,7 @@ class StudyPlaces:
             listed = " or ".join(dict.fromkeys(str(base) for base in self.bases))
             more = "" if len(self.bases) > 1 else ", or name a folder by --collections"
             raise InputError(f"{where}: there is no {text} in {listed}; correct the path{more}.")
-        return os.path.normpath(found)
+        return found
 
     def _expect_allowed(self, path: str, text: str, where: str) -> None:
         """Raise InputError for a path that leads out of the folders that may be read, also by a link."""

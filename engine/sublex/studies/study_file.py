@@ -20,6 +20,8 @@ from sublex.tools.plain_files import read_text
 
 # Bytes of a study file, and entries of one of its tables, at most.
 MOST_BYTES, MOST_ENTRIES = 1 << 18, 1_000
+# Values of a range that tuning tries, at most.
+MOST_SETTINGS = 10_000
 # Names of collections, indexes, topics, tables and plots, which become names of files.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
 # Names of systems are any words.
@@ -276,11 +278,19 @@ class _Reading:
             self.refuse((*path, name), f"{name} is {shown(value)}; give {', '.join(choices[:-1])} or {choices[-1]}.")
         return str(value)
 
-    def whole(self, table: Mapping[str, Any], path: Sequence[str], name: str, default: int, least: int) -> int:
+    def whole(
+        self,
+        table: Mapping[str, Any],
+        path: Sequence[str],
+        name: str,
+        default: int,
+        least: int,
+        most: int = (1 << 31) - 1,
+    ) -> int:
         """Return the whole number under a key, or the default."""
         value = table.get(name, default)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 1 << 31:
-            self.refuse((*path, name), f"{name} is {shown(value)}; give a whole number, at least {least}.")
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            self.refuse((*path, name), f"{name} is {shown(value)}; give a whole number, {least} to {most:,}.")
         return value
 
     def number(self, value: Any, path: Sequence[str], least: float | None = None) -> float:
@@ -546,8 +556,8 @@ class _Reading:
             self.text(own, path, "measure", default.measure),
             self.whole(own, path, "folds", default.folds, 2),
             self.choice(own, path, "search", ("grid", "random")),
-            self.whole(own, path, "steps", default.steps, 2),
-            self.whole(own, path, "samples", default.samples, 1),
+            self.whole(own, path, "steps", default.steps, 2, MOST_SETTINGS),
+            self.whole(own, path, "samples", default.samples, 1, MOST_SETTINGS),
             self.whole(own, path, "seed", default.seed, 0),
         )
 

@@ -15,6 +15,18 @@ _AT = re.compile(r" \((?:at line (\d+), column \d+|at end of document)\)$")
 _TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate")
 # Strings of TOML, the long ones first.
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'", re.DOTALL)
+# Strings and comments. A string that is not closed goes on to the end, so that each character is looked at once.
+_APART = re.compile(
+    r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\\?\Z)|'
+    r"'''.*?(?:'{3,5}|\Z)|"
+    r'"(?:[^"\\\n]|\\.)*"?|'
+    r"'[^'\n]*'?|"
+    r"#[^\n]*",
+    re.DOTALL,
+)
+# A key with more names than this: TOML's reader takes time as the square of their number.
+MOST_NAMES = 32
+_LONG_KEY = re.compile(rf'(?<![\w"-])(?:(?:[\w-]+|"")[ \t]*\.[ \t]*){{{MOST_NAMES}}}')
 
 
 class Toml(NamedTuple):
@@ -33,12 +45,23 @@ class Toml(NamedTuple):
 
 def read_toml(text: str, name: str) -> Toml:
     """Return the tables of a text in TOML. Raise InputError, with the line, for a text that is no TOML."""
+    _refuse_long_keys(text, name)
     try:
         return Toml(name, tomllib.loads(text), {path: line for line, path in reversed(list(_keys(text)))})
     except tomllib.TOMLDecodeError as error:
         raise InputError(_sentence(str(error), text, name)) from None
+    except ValueError:
+        raise InputError(f"{name} has a number of too many digits; a study needs few.") from None
     except RecursionError:
         raise InputError(f"{name} has too many brackets within one another; a study needs few.") from None
+
+
+def _refuse_long_keys(text: str, name: str) -> None:
+    """Raise InputError for a key of so many names with points between them that reading it would take too long."""
+    bare = _APART.sub(lambda match: '""' + "\n" * match[0].count("\n"), text)
+    if long := _LONG_KEY.search(bare):
+        line = bare.count("\n", 0, long.start()) + 1
+        raise InputError(f"{name}, line {line}: a key has more than {MOST_NAMES} names; a study needs few.")
 
 
 def _sentence(problem: str, text: str, name: str) -> str:
