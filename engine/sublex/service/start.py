@@ -53,8 +53,8 @@ def serve(
     """Show indexes in a browser, and answer programs over HTTP.
 
     Open the address that is printed. Requests read; --judge and --write let them change something. The server can be
-    reached from this machine alone, unless --host says otherwise; then it needs a token, which it prints. `sublex serve
-    demo` builds the index of the demo collection if there is none.
+    reached from this machine alone, unless --host says otherwise; then it needs a token, which it prints. Its messages name
+    indexes and files, and not their paths. `sublex serve demo` builds the index of the demo collection if there is none.
 
     Args:
         topics: A topic file that requests may use; may be given several times.
