@@ -741,6 +741,31 @@ def test_texts_on_the_report_are_escaped(study):
     assert "<img" not in page and "49" not in page.split("&lt;img")[1][:40] and page.count("&lt;img") >= 6
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"plot": "<img src=x>"},
+        {"main": "<img src=x>"},
+        {"intervals": {"BM25": ["<img src=x>", 1]}},
+        {"values": {}},
+        {"means": [1]},
+        {"parts": [{"head": 3}]},
+        {"qids": None},
+        {"parts": ["<img src=x>"], "notes": ["<img src=x>"]},
+    ],
+)
+def test_a_forged_record_of_a_comparison_puts_no_markup_on_the_report(study, forged):
+    path = study(MINIMAL)
+    first = engine.study(path)
+    record = next((first.folder / "state").glob("comparison*"))
+    told = json.loads(record.read_text())
+    told["data"] |= forged
+    record.write_text(json.dumps(told))
+    again = engine.study(path)
+    assert "<img" not in (again.folder / "report.html").read_text()
+    assert again.topics["demo"].system("BM25").means == first.topics["demo"].system("BM25").means
+
+
 # The command line.
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -45,7 +45,7 @@ from sublex.tools.messages import clean_lines
 from sublex.tools.outputs import expect_replaceable, write_output
 
 # Records of this shape; a change makes all of them anew.
-FORMAT = 1
+FORMAT = 2
 
 
 def run_study(
@@ -131,19 +131,45 @@ def _topics(work: StudyWork, index: Index, plan: TopicPlan, asked: StudyTopics) 
         )
     identity = _comparison_identity(work, index, plan, asked, whole)
     record = work.known("comparison", plan.name, identity)
-    if record is None:
+    found = None if record is None else _kept_result(record.data, plan, index, whole, failures, made)
+    if found is None:
         record = _compare(work, index, plan, asked, whole, identity)
-    data = record.data
-    values = {name: np.array(data["values"][name], np.float64).reshape(len(data["qids"]), -1) for name in whole}
+        found = _result(record.data, plan, index, whole, failures, made)
+    return found
+
+
+def _kept_result(data: Mapping[str, Any], *given: Any) -> TopicsResult | None:
+    """Return the result that a kept record has; None if its values are not those that a study writes."""
+    try:
+        return _result(data, *given)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _result(
+    data: Mapping[str, Any],
+    plan: TopicPlan,
+    index: Index,
+    whole: Mapping[str, Made],
+    failures: Mapping[str, str],
+    names: Iterable[str],
+) -> TopicsResult:
+    """Return the result on a set of topics from the data of its record. The plot is drawn from numbers."""
+    measures, qids = [str(name) for name in data["measures"]], [str(qid) for qid in data["qids"]]
+    values = {name: np.array(data["values"][name], np.float64).reshape(len(qids), len(measures)) for name in whole}
+    means = {name: {measure: float(data["means"][name][measure]) for measure in measures} for name in whole}
+    ends = np.array([data["intervals"][name] for name in whole], np.float64).reshape(len(whole), 2)
+    main = str(data["main"])
+    plot = svg.intervals(list(whole), [means[name][main] for name in whole], ends, main)
     systems = tuple(
         SystemResult(
-            name, whole[name].expression, data["means"][name], values[name], tuple(map(part_of, whole[name].tuning))
+            name, whole[name].expression, means[name], values[name], tuple(map(part_of, whole[name].tuning))
         ) if name in whole else SystemResult(name, "", {}, np.empty((0, len(measures))), (), failures[name])
-        for name in made
+        for name in names
     )  # fmt: skip
     return TopicsResult(
-        plan.name, plan.index, len(index), tuple(data["qids"]), tuple(data["measures"]), tuple(data["counts"]), systems,
-        tuple(map(part_of, data["parts"])), str(data["plot"]), tuple(data["notes"]),
+        plan.name, plan.index, len(index), tuple(qids), tuple(measures), tuple(map(bool, data["counts"])), systems,
+        tuple(map(part_of, data["parts"])), plot, tuple(map(str, data["notes"])),
     )  # fmt: skip
 
 
@@ -233,7 +259,6 @@ def _compare(
     with work.watch.step(f"Measured and tested the systems on {plan.name}"):
         done = comparison_of(work, index, asked, plan, list(made.values()))
         write_output(work.store.folder / _report(plan), render_page(done, f"sublex study {work.study.file}".strip()))
-        plot = svg.intervals(done.names, done.mean(done.main).tolist(), done.intervals[done.main], done.main)
     data = {
         "qids": list(done.qids),
         "measures": list(done.measures),
@@ -241,7 +266,8 @@ def _compare(
         "means": {each.name: each.mean for each in done.evaluations},
         "values": {each.name: each.values.tolist() for each in done.evaluations},
         "parts": [part_as_json(part) for part in done.parts() if part],
-        "plot": plot,
+        "main": done.main,
+        "intervals": dict(zip(done.names, done.intervals[done.main].tolist(), strict=True)),
         "notes": list(done.notes),
     }
     return work.keep("comparison", plan.name, identity, [_report(plan)], data, time.perf_counter() - begin)
