@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import tomllib
@@ -790,6 +791,13 @@ def test_a_new_study_runs_as_it_is_written(command, tmp_path):
     Path("own/new.toml").write_text("mine")
     code, _, said = command("study", "new", "own/new.toml")
     assert code == 2 and "nothing shows that Sublex wrote it" in said and Path("own/new.toml").read_text() == "mine"
+    Path("far").mkdir()
+    # Files beside the folder of the study have to be allowed, and the sentence says so.
+    code, output, _ = command("study", "new", "far/new.toml", "--documents", "own/documents.jsonl", "--topics", "own/topics.trec",
+                              "--qrels", "own/qrels.txt")  # fmt: skip
+    allowed = shlex.split(output.split("run it: sublex ")[1])
+    assert code == 0 and allowed == ["study", "far/new.toml", "--allow", os.path.realpath("own")]
+    assert command(*allowed, "--plan").code == 0
     assert command("study", "new", "own/new.txt").code == 2
 
 

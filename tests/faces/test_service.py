@@ -279,6 +279,9 @@ def test_systems_are_compared_on_the_files_of_the_server(client, fitted):
             for name in [name for name in system if "milliseconds" in name or name == "cached"]:
                 del system[name]
     assert {**found, "notes": ""} == {**expected, "notes": ""}
+    # The default ranking alone is not compared with itself.
+    alone = client.get("/v1/compare", ranker=["BM25"], measure="AP", k=20).record["result"]["systems"]
+    assert [system["name"] for system in alone] == ["BM25"] and alone[0]["measures"] == found["systems"][0]["measures"]
     given = client.get("/v1/eval", run=["BM25.run", "PL2.run"], measure="AP", by_topic="true").record["result"]
     paths = list(client.app.server.files.paths["runs"].values())
     done = invoke("eval", str(QRELS), *paths, "-m", "AP", "--by-topic", "--format", "json")

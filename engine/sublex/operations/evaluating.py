@@ -297,7 +297,8 @@ def compare(
         topics = topic_file and sublex.read_topics(topic_file, fields)
         notes = [*judgements.notes, *(topics.notes if topics else ())]
     else:
-        rankers, notes = rankers if loaded.loaded_runs else compared(rankers, loaded.ranking), []
+        is_own = rankers == (loaded.ranking or "BM25",)
+        rankers, notes = rankers if loaded.loaded_runs or is_own else compared(rankers, loaded.ranking), []
     if context.has_index:
         context.give_queries(queries)
     index = context.index if context.has_index else None

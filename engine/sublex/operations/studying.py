@@ -130,9 +130,10 @@ def new(
     Examples:
         sublex study new animals.toml --topics topics.trec
     """
-    from sublex.studies.new_study import new_study
+    from sublex.studies.new_study import folders_to_allow, new_study
     from sublex.studies.write_study import write_study
 
-    text = new_study(file, documents or ("documents.jsonl",), topics, qrels, rankers or ("BM25", "PL2"))
-    write_study(file, text, overwrite)
-    return sentence(f"{file} is written; change it, and run it: {Step('study', file)}")
+    documents = documents or ("documents.jsonl",)
+    write_study(file, new_study(file, documents, topics, qrels, rankers or ("BM25", "PL2")), overwrite)
+    step = Step("study", file, allow=folders_to_allow(file, (*documents, topics, qrels)))
+    return sentence(f"{file} is written; change it, and run it: {step}")

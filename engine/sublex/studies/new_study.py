@@ -56,6 +56,13 @@ def new_study(file: str, documents: Sequence[str], topics: str, qrels: str, rank
     )
 
 
+def folders_to_allow(file: str, paths: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the folders outside of a study's own that its paths lead to; None if there are none."""
+    folder = Path(os.path.abspath(file)).parent
+    outside = [os.path.dirname(path) for path in (place(folder, each) for each in paths) if os.path.isabs(path)]
+    return tuple(dict.fromkeys(outside)) or None
+
+
 def place(folder: Path, path: str) -> str:
     """Return a path, or the name of a data set, as a study in a folder names it."""
     if not path.strip() or "\0" in path:

@@ -29,7 +29,7 @@ export const Parts = ({ parts }) =>
 export const Problem = ({ problem }) => html`
   <div class="problem" role="alert">
     <p>${visible(problem.detail)}</p>
-    ${problem.caret && html`<pre>${visible(problem.caret.text)}\n${problem.caret.mark}</pre>`}
+    ${problem.caret && html`<pre>${`${visible(problem.caret.text)}\n${problem.caret.mark}`}</pre>`}
     ${problem.now && html`<p><a href="?${new URLSearchParams(problem.now.split('?')[1] ?? '')}">Ask again now</a></p>`}
   </div>`;
 

@@ -27,15 +27,16 @@ export default function Topics({ state, topics, health, go, say }) {
     <${Answers} requests=${requests} onAnswers=${onAnswers}>
       ${([{ answer, problem, isOld }]) => html`
         ${problem && html`<${Problem} problem=${problem} />`}
-        ${answer && html`<div class=${isOld ? 'is-old' : ''} aria-busy=${isOld}><${Table} state=${state} topics=${topics} result=${answer.result} measure=${answer.parameters.measure} />
+        ${answer && html`<div class=${isOld ? 'is-old' : ''} aria-busy=${isOld}><${Table} state=${state} topics=${topics} result=${answer.result} measure=${answer.parameters.measure} count=${[answer.parameters.ranker].flat().length} />
           <${Notes} notes=${answer.result.notes} /></div>`}`}
     <//>
     <${Commands} state=${state} requests=${requests} />
   </section>`;
 }
 
-function Table({ state, topics, result, measure }) {
-  const systems = result.systems;
+function Table({ state, topics, result, measure, count }) {
+  // A single ranking comes back behind the default one, with which it is compared.
+  const systems = result.systems.slice(-count);
   const values = systems.map((system) => system['by topic']);
   const texts = new Map(topics.map(({ qid, text }) => [qid, text]));
   const last = systems.length - 1;
