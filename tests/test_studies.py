@@ -764,7 +764,7 @@ def test_a_forged_record_of_a_comparison_puts_no_markup_on_the_report(study, for
     record.write_text(json.dumps(told))
     again = engine.study(path)
     assert "<img" not in (again.folder / "report.html").read_text()
-    assert again.topics["demo"].system("BM25").means == first.topics["demo"].system("BM25").means
+    assert again["demo"].system("BM25").means == first["demo"].system("BM25").means
 
 
 # The command line.
