@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -580,3 +581,14 @@ def test_topics_in_the_query_language_are_tuned_in_it(small):
     assert (found.language, plain.language) == ("query", "plain")
     assert found.parts()[-1].endswith("tuning.best.setting.tree, language='query')")
     assert plain.parts()[-1].endswith("tuning.best.setting.tree)")
+
+
+def test_the_command_tunes_a_built_in_name_around_its_learned_weights(command, built_demo):
+    shutil.copytree(built_demo, "indexes/demo")
+    assert command("fit", "demo", "better").code == 0
+    given = ["tune", "demo", str(TOPICS), str(QRELS), "better", "--search", "random", "--samples", "3", "--folds", "2"]
+    code, output, said = command(*given)
+    assert code == 0, said
+    assert "weight of lsi" in output and "own" in output and "Run it: sublex run demo" in output
+    code, _, said = command("tune", "demo", str(TOPICS), str(QRELS), "good")
+    assert code == 2 and "good has no weights to tune" in said

@@ -412,9 +412,8 @@ def tune(
     """Choose the parameters of EXPRESSION by cross-validation.
 
     EXPRESSION has ranges in place of numbers: {0..1} is an interval, {1,2,4} a list. The names better and best stand for
-    ranges around their learned weights. Every setting is run on the judged
-    topics. Each fold's topics are measured by the setting that is best on all other topics, so the cross-validated figure
-    tells what tuning gains on new topics.
+    ranges around their learned weights. Every setting is run on the judged topics. Each fold's topics are measured by
+    the setting that is best on all other topics, so the cross-validated figure tells what tuning gains on new topics.
 
     Args:
         measure: The measure to maximise, named as for sublex eval.
@@ -427,10 +426,11 @@ def tune(
     Examples:
         sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
         sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
-        sublex tune demo topics.trec qrels.txt best
     """
     import sublex
     from sublex.display.tuning import tuned
+    from sublex.language.names import to_tune
+    from sublex.language.parser import parse
     from sublex.operations.running import run
     from sublex.pipeline.query_forms import topics_notes
 
@@ -439,7 +439,9 @@ def tune(
     index = context.index
     context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
-    expression = context.meaning(expression)
+    # A built-in name, such as best, is tuned around its learned weights; written out, it would have no range.
+    if not to_tune(parse(expression), index.names, index.registry)[1]:
+        expression = context.meaning(expression)
     context.say(
         str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries, index, language)
     )

@@ -26,13 +26,13 @@ from sublex.testing.subject import QUERIES, SPLIT, Subject, assert_adds_up, chil
 # A child process that fits the expression and prints the manifest's record of it.
 FIT_CHILD = """
 import json, sys, sublex
-from sublex.index.corpus import Corpus
+from sublex.index.corpus import SnapshotCorpus
 from sublex.index.schema import as_json
 from sublex.estimators import blocks
 from sublex.representations import inputs
 # Blocks are made small, so that the demo collection has many.
 blocks.ROWS_PER_BLOCK = inputs.DOCUMENTS_PER_BLOCK = inputs.SEQUENCES_PER_BLOCK = 50
-Corpus.blocks.__defaults__ = (50,)
+SnapshotCorpus.blocks.__defaults__ = (50,)
 documents = [sublex.Document(*row) for row in json.load(open(sys.argv[1]))]
 found = {}
 for workers in sys.argv[4:]:
