@@ -884,6 +884,7 @@ def test_papers_have_studies_that_can_be_read():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.environ.get("SUBLEX_TESTS") != "papers", reason="the study of a paper takes minutes")
 def test_the_quick_study_of_a_paper_has_the_figures_that_it_expects(command, collections):
     code, output, said = command("reproduce", "fisher", "--quick", "--check", "--collections", str(collections))
     assert code == 0 and re.match(r"No figure moved, of \d+; compared with the expected figures", output), output + said
