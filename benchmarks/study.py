@@ -1,4 +1,4 @@
-"""Measure what a study costs beside the commands that it stands for, and what a second run of it takes.
+"""Compare the time of a study with that of the commands that do the same, and measure a second run of the study.
 
     python benchmarks/study.py COLLECTIONS [--rounds 3] [--names adi cranfield medline]
 
@@ -35,7 +35,7 @@ def sublex(folder: Path, *words: str) -> float:
 
 
 def commands(folder: Path, collections: dict[str, Path]) -> tuple[float, float]:
-    """Return the seconds of all commands: without `sublex run`, and with it."""
+    """Return two sums of seconds: that of all commands but `sublex run`, and that of all commands."""
     total = runs = 0.0
     for name, place in collections.items():
         files = [str(place / "topics.trec"), str(place / "qrels.txt")]

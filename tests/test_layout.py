@@ -153,7 +153,7 @@ def test_imports_go_one_way():
 
 
 def loaded_with(path: Path) -> set[Path]:
-    """Return the files of sublex that are loaded with a file."""
+    """Return the files of sublex that Python loads when it imports a file."""
     found: set[Path] = set()
     for node in facts(path).loaded:
         if (node.module or "").startswith("sublex."):

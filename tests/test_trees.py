@@ -150,7 +150,7 @@ def test_a_damaged_model_of_lightgbm_costs_a_sentence(tmp_path, old, new, reason
 def test_a_tree_whose_walk_would_not_end_is_refused(tmp_path):
     lines = (GOLDEN / "lightgbm_ranker.txt").read_text().splitlines()
     at = next(number for number, text in enumerate(lines) if text.startswith("left_child="))
-    # Every node goes left to the root.
+    # The left child of every node is the root, so a walk to the left never ends.
     lines[at] = "left_child=" + " ".join("0" for _ in lines[at].split("=")[1].split())
     (tmp_path / "model.txt").write_text("\n".join(lines))
     with pytest.raises(InputError, match="tree 0 is no tree"):

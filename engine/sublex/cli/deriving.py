@@ -49,7 +49,7 @@ class CommandBeside(click.Command):
 
 
 def command_beside(operation: Operation, others: Sequence[Operation]) -> click.Command:
-    """Return the command of an operation, which also calls operations with the same first word."""
+    """Return the command of an operation such as `study`, with subcommands for `study new` and others that begin with its name."""
     plain = command_of(operation)
     command = CommandBeside(
         plain.name, callback=plain.callback, params=plain.params, help=plain.help, epilog=plain.epilog

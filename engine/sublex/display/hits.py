@@ -213,7 +213,7 @@ def _legend(marks: Sequence[Mark]) -> Iterator[Span]:
 
 
 def trec_lines(answer: Answer, pipeline: Pipeline, qid: str, start: int = 1) -> Iterator[np.ndarray]:
-    """Yield the hits as the lines of a TREC run, as bytes. Raise InputError unless they begin at the first rank."""
+    """Yield a line of bytes for each hit, as in a TREC run. Raise InputError if the first hit does not have rank 1."""
     from sublex.pipeline.pipeline import expect_scores
     from sublex.trec.run_names import tag_of
     from sublex.trec.run_writer import run_lines

@@ -51,7 +51,7 @@ class LearnedModel(PythonPart):
         return self.map(canonical)
 
     def with_parts(self, parts: tuple[Expression, ...]) -> LearnedModel:
-        """Return the same model with other expressions in place of its own."""
+        """Return a copy of this part whose features are other expressions. The model is the same."""
         given = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         return type(self)(**{**given, "parts": parts})
 

@@ -390,7 +390,7 @@ def _call(implementation: pluggy.HookImpl, **given: Any) -> None:
 
 
 def _refuse_files(call: Call, params: Iterable[Param], values: Mapping[str, Any]) -> None:
-    """Raise InputError for a call that names a file, if it belongs to a request whose sender may name none."""
+    """Raise InputError for a call that names a file, while a request is answered: its sender may name no files."""
     for param in params:
         value = values[param.name]
         if param.type is Folder and value is not None and (refusal := refused_folder(str(call))):

@@ -64,6 +64,7 @@ def features(
     from sublex.learning.feature_files import expect_feature_file, write_features
     from sublex.learning.features import features as features_of
     from sublex.pipeline.query_forms import topics_notes
+    from sublex.tools.arguments import threads
 
     if not rankers:
         raise InputError("Name the features with -r, as in -r BM25 -r PL2.")
@@ -80,7 +81,7 @@ def features(
     meant = [context.meaning(each) for each in (candidates, *rankers)]
     with context.step("Computed the features"), context.progress(str(meant[0]), "topics", len(asked)) as advance:
         table = features_of(
-            index, asked, judged, meant[1:], meant[0], workers=workers or 1, profile=profile, language=language,
+            index, asked, judged, meant[1:], meant[0], workers=threads(workers), profile=profile, language=language,
             progress=advance,
         )  # fmt: skip
     write_features(table, path)

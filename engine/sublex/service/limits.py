@@ -10,7 +10,7 @@ MOST_HEAD, MOST_QUERY, MOST_BODY, MOST_DOCUMENTS = 1 << 16, 1 << 15, 1 << 16, 1 
 MOST_ANSWER = 1 << 25
 # Characters of a value, and values of a parameter that takes several.
 MOST_TEXT, MOST_VALUES = 16_384, 64
-# Hits of an answer with the rank of the last one, and any other whole number that counts things.
+# The highest rank of a hit that an answer may hold, and the highest value of any other number that counts things.
 MOST_HITS, MOST_COUNT = 1_000, 10_000
 # Of an expression: its characters, its components, and the candidates that a stage keeps.
 MOST_LETTERS, MOST_COMPONENTS, MOST_DEPTH = 2_000, 32, 10_000

@@ -47,7 +47,7 @@ def tool_names(server: Server) -> list[str]:
 def protocol_of(
     server: Server, answered: Callable[[Callable[[], RequestAnswer]], Awaitable[RequestAnswer | None]]
 ) -> Any:
-    """Return the SDK's server with the tools of a server. `answered` makes a call where it may take long."""
+    """Return a server of the MCP SDK that offers the operations of a server as tools. `answered` runs a call in another thread."""
     from mcp import types
     from mcp.server.lowlevel import Server as Protocol
 

@@ -65,7 +65,7 @@ def _written_out(
 
 
 def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces, where: str) -> Expression:
-    """Return an expression in which values that name files or folders are whole paths that the study may read."""
+    """Return an expression with an absolute path wherever a value names a file or folder. The study may read each of them."""
 
     def changed(call: Call) -> Expression | None:
         declared = declared_by(call, registry)
@@ -88,7 +88,7 @@ def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces,
 
 
 def call_with_whole_paths(text: str, places: StudyPlaces, where: str) -> str:
-    """Return the expression of an analyzer or a reader, in which values that name files are whole paths.
+    """Return the expression of an analyzer or a reader, with an absolute path wherever a value names a file.
 
     A value names a file if it has a slash, or if there is a file of this name.
     """

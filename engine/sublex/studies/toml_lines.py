@@ -30,7 +30,7 @@ _LONG_KEY = re.compile(rf'(?<![\w"-])(?:(?:[\w-]+|"")[ \t]*\.[ \t]*){{{MOST_NAME
 
 
 class Toml(NamedTuple):
-    """The tables of a TOML file, and the line of each key by its path, such as ("systems", "BM25")."""
+    """The content of a TOML file, and the line on which each key stands. A key is named by its path: ("systems", "BM25")."""
 
     name: str
     data: dict[str, Any]
