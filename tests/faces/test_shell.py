@@ -34,7 +34,7 @@ from sublex.faces.work import terminal_of_another
 from sublex.forms.lines import Line, Shown, Span, line, sentence, table_lines, wrapped
 from sublex.language import plugins
 from sublex.operations import PLUGINS, WITHOUT_COMMAND, Needs, OperationContext, operation, positional
-from sublex.pipeline.index import Index
+from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.side_by_side import NamedRanking
 from sublex.pipeline.weighted import query_of, weighted_query
 from sublex.shell.arguments import split
@@ -1567,7 +1567,7 @@ def test_an_interrupt_ends_a_pipe(session, monkeypatch, capsys):
     def interrupt(*anything):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Index, "answer", interrupt)
+    monkeypatch.setattr(Pipeline, "answer", interrupt)
     with pytest.raises(KeyboardInterrupt):
         answer_lines(session, ["crane"], ["seal"])
 
