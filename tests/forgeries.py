@@ -115,6 +115,7 @@ READING = [
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
+    ("split", "INDEX", "./left", "./right", "--overwrite"), ("join", "./joined", "INDEX", "--overwrite"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("vectors", "add", "INDEX", "small", "vectors.npz"),
     ("vectors", "add", "INDEX", "pieces", "late-vectors.npz"), ("vectors", "add", "INDEX", "steps", "weights.jsonl"),

@@ -121,7 +121,8 @@ def test_commands_on_fields_and_columns_need_the_kernels_that_are_compiled_ahead
         ("run", index, topics, "-r", "BM25F + PL2F", "-o", tmp_path / "runs"),
         ("compare", index, topics, qrels, "-r", "BM25F", "-r", filtered),
         ("tune", index, topics, qrels, "BM25F(weights=[{1,2}, 1])"),
-        ("add", index, more), ("delete", index, "one"), ("merge", index, "--reorder"), ("check", index),
+        ("add", index, more), ("split", index, tmp_path / "first", tmp_path / "second"), ("delete", index, "one"),
+        ("merge", index, "--reorder"), ("check", index), ("join", tmp_path / "both", tmp_path / "first", tmp_path / "second"),
     ]  # fmt: skip
     python(USED, json.dumps(commands, default=str), SUBLEX_INDEXES=str(tmp_path / "indexes"))
 

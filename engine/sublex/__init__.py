@@ -88,6 +88,7 @@ __all__ = [
     "finder",
     "from_ciff",
     "fuse",
+    "join",
     "keep",
     "learned",
     "measure",
@@ -259,6 +260,40 @@ def attach(
         progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)
+
+
+def join(
+    parts: Iterable[str | os.PathLike[str] | Index],
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int], None] = lambda docs: None,
+) -> Index:
+    """Make one index of several, without reading a document again, and open it.
+
+    The documents of all parts become those of the new index, in the order of the parts, which stay as they are. Models are
+    not taken along; the attribute `built` of the result names them.
+
+    Args:
+        parts: Indexes, or their folders. They must have been built alike, and no docno may be in two of them.
+        path: The folder of the new index.
+        overwrite: Replace an existing index when the new one is finished.
+        progress: Called with the number of documents that are written.
+    """
+    from pathlib import Path
+
+    from sublex.building.joining import join
+    from sublex.language import plugins
+    from sublex.pipeline.index import Index
+    from sublex.tools.arguments import file_path
+
+    places = [part.path if isinstance(part, Index) else Path(file_path(part, "The path of a part")) for part in parts]
+    folder, registry = Path(file_path(path, "The path of the index")), plugins.load()
+    summary = join(folder, places, overwrite, progress)
+    index = Index(folder, load_registry=lambda: registry)
+    index.built = summary
+    warn(summary.warnings("the attribute `built` of the index"))
+    return index
 
 
 def backends() -> list[BackendRow]:

@@ -31,6 +31,7 @@ COMMANDS = [
     ("search", "INDEX", QUERY), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"), ("explain", "INDEX", QUERY, "birds-02"),
     ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("compare", "INDEX", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "PL2"),
     ("add", "INDEX", "more.jsonl"), ("delete", "INDEX", "birds-02"), ("merge", "INDEX"),
+    ("join", "./joined", "INDEX", "--overwrite"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "vectors(given, idf=false)"), ("card", "INDEX"),
     ("card", "INDEX", "lsi(e=5)"), ("forget", "INDEX", "lsi(e=5)"), ("encode", "INDEX", "lsi(e=5)", "-o", "out.npz"),
     ("resource", "list", "INDEX"), ("resource", "add", "INDEX", "given", "vectors.txt"),

@@ -36,13 +36,19 @@ def with_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> Segm
 
     `docs` are all deleted documents of the segment: those that were deleted before, and the new ones.
     """
-    from sublex.building import merge_kernels
-
     dead = np.zeros(segment.docs, np.bool_)
     dead[docs] = True
+    df, cf = frequencies_in(segment, dead)
+    with FolderWriter(segment.directory / f"deleted-{generation}") as folder:
+        return segment.entry._replace(deleted=write_tombstones(folder, dead, df, cf))
+
+
+def frequencies_in(segment: Segment, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the document frequency and the collection frequency of each term within the documents of the mask `docs`."""
+    from sublex.building import merge_kernels
+
     df, cf = np.zeros(len(segment.terms), np.int64), np.zeros(len(segment.terms), np.int64)
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         counts = segment.df[begin:end].astype(np.int64)
-        merge_kernels.count_dead(*segment.postings(begin, end), counts, dead, df[begin:end], cf[begin:end])
-    with FolderWriter(segment.directory / f"deleted-{generation}") as folder:
-        return segment.entry._replace(deleted=write_tombstones(folder, dead, df, cf))
+        merge_kernels.count_dead(*segment.postings(begin, end), counts, docs, df[begin:end], cf[begin:end])
+    return df, cf

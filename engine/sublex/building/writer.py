@@ -79,7 +79,7 @@ def create(
     asked = [value for value in (dict(new.columns), new.fields) if value]
     resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *asked]
 
-    def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
+    def write(folder: Directory) -> tuple[list[SegmentEntry], BuildSummary]:
         builder = SegmentBuilder(folder, settings)
         builder.summary.add_report(source.report or Report())
         if resume:
@@ -94,7 +94,7 @@ def create(
             (folder / SEGMENT).move(folder / UNORDERED)
             with Workers(settings.workers) as pool:
                 entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
-        return entry, builder.summary
+        return [entry], builder.summary
 
     return make_index(root, "index", new, write, overwrite, resume)
 
@@ -116,11 +116,11 @@ def make_index(
     root: Path,
     action: str,
     new: Manifest,
-    write: Callable[[Directory], tuple[SegmentEntry, BuildSummary]],
+    write: Callable[[Directory], tuple[Sequence[SegmentEntry], BuildSummary]],
     overwrite: bool = False,
     resume: bool = False,
 ) -> BuildSummary:
-    """Make an index of one segment and return the summary of its documents.
+    """Make an index and return the summary of its documents.
 
     An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources and names
     stay, and so does what people decided about labels.
@@ -128,8 +128,9 @@ def make_index(
     Args:
         root: The folder of the index.
         action: The name of the command, for the message that other processes get.
-        new: The manifest of the new index, without the segment.
-        write: Writes the segment below the folder of the build, as `SEGMENT`, and returns its entry and the summary.
+        new: The manifest of the new index, without segments.
+        write: Writes segments below the folder of the build, each in a folder of its entry's name; returns the entries and the
+            summary.
         overwrite: Replace an existing index.
         resume: Keep the files of an interrupted build.
     """
@@ -142,11 +143,11 @@ def make_index(
                 names=old.names or ABSENT,
             )  # fmt: skip
         with _building_folder(root) as folder:
-            entry, summary = write(folder)
+            entries, summary = write(folder)
             if old and old.fitted:
                 models = ", ".join(sorted(model.expression for model in old.fitted.values()))
                 summary.note(f"The models fitted to the replaced index are gone: {models}; run sublex fit again")
-            _commit_segment(root, new, entry)
+            _commit_segments(root, new, entries)
             _write_listing(root, summary)
     return summary
 
@@ -212,7 +213,7 @@ def add(
                 if duplicates.superseded:
                     segment = Segment(folder / SEGMENT, entry)
                     entry = with_tombstones(segment, np.array(duplicates.superseded), new.generation)
-                _commit_segment(root, new, entry, before_commit)
+                _commit_segments(root, new, [entry], before_commit)
             _write_listing(root, summary)
         # The addition is committed. A merge that fails does not undo it.
         with suppress(SublexError, OSError):
@@ -272,7 +273,7 @@ def _merge_last(
             if _is_divided(merged):
                 segments = [Segment(building / UNORDERED, merge_segments(segments, building / UNORDERED, pool))]
             entry, order = reorder_segment(segments[0], building / SEGMENT, pool)
-        _commit_segment(root, old.next(segments=rest), entry, before_commit, merged, order)
+        _commit_segments(root, old.next(segments=rest), [entry], before_commit, merged, order)
 
 
 @contextmanager
@@ -289,24 +290,25 @@ def _building_folder(root: Path) -> Iterator[Directory]:
     folder.remove()
 
 
-def _commit_segment(
+def _commit_segments(
     root: Path,
     new: Manifest,
-    entry: SegmentEntry,
+    entries: Sequence[SegmentEntry],
     before_commit: BeforeCommit | None = None,
     replaced: Sequence[SegmentEntry] = (),
     order: np.ndarray | None = None,
 ) -> None:
-    """Move the finished segment to its place, and commit the manifest `new` with this segment as its last one.
+    """Move finished segments to their places, and commit the manifest `new` with these segments as its last ones.
 
     `before_commit`, if given, gets the manifest, `replaced` and `order`, as `BeforeCommit` describes.
     """
-    name = next_segment(root)
     segments = Directory(root) / SEGMENTS
     segments.make()
-    (Directory(root) / BUILDING / SEGMENT).move(segments / name)
+    for entry in entries:
+        name = next_segment(root)
+        (Directory(root) / BUILDING / entry.name).move(segments / name)
+        new = new._replace(segments=(*new.segments, entry._replace(name=name)))
     segments.sync()
-    new = new._replace(segments=(*new.segments, entry._replace(name=name)))
     commit(root, before_commit(new, replaced, order) if before_commit else new)
 
 

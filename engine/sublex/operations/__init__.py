@@ -59,7 +59,7 @@ __all__ = [
 SECTIONS = {
     "Build and change an index": {
         "index": "building", "attach": "exchanging", "add": "building",
-        "delete": "changing", "merge": "changing", "check": "changing",
+        "delete": "changing", "merge": "changing", "join": "changing", "split": "changing", "check": "changing",
     },
     "Exchange indexes with other engines": {"ciff export": "exchanging:export", "ciff import": "exchanging:import_file"},
     "Look into an index": {

@@ -62,9 +62,10 @@ def create_from_postings(
     existing_index(root, overwrite)
     _, described = chosen_analyzer(analyzer, profile, registry)
 
-    def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
+    def write(folder: Directory) -> tuple[list[SegmentEntry], BuildSummary]:
         with Workers(max(1, workers or os.cpu_count() or 1)) as pool:
-            return _write_segment(folder, source, pool, progress)
+            entry, summary = _write_segment(folder, source, pool, progress)
+        return [entry], summary
 
     store = ["terms", "positions"] if brings_positions(source) else ["terms"]
     new = new_manifest(profile, store, described, attached, fields=fields_of(source))

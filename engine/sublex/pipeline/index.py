@@ -765,6 +765,34 @@ class Index(Contents):
         merge_all(self.path, arguments.threads(workers), self._encode_before_commit(say, workers), reorder)
         self._refresh(say)
 
+    def split(
+        self,
+        parts: Sequence[str | os.PathLike[str]],
+        workers: int | None = None,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[int], None] = lambda docs: None,
+    ) -> list[Index]:
+        """Divide the documents among new indexes, and return these; this index stays as it is.
+
+        The first part gets the first documents, and all parts get nearly equal numbers. `sublex.join` makes one index of the
+        parts again. Models are not taken along.
+
+        Args:
+            parts: The folders of the new indexes.
+            workers: The number of threads; by default one per core.
+            overwrite: Replace indexes that are there.
+            progress: Called with the number of documents that are written.
+        """
+        from sublex.building.joining import split
+
+        places = [Path(arguments.file_path(part, "The path of a part")) for part in parts]
+        summaries = split(self.path, places, arguments.threads(workers), overwrite, progress)
+        made = [Index(place, load_registry=lambda: self.registry) for place in places]
+        for index, summary in zip(made, summaries, strict=True):
+            index.built = summary
+        return made
+
     def _encode_before_commit(self, say: Say, workers: int | None) -> Any:
         from sublex.representations.job import Options
         from sublex.representations.segment_rows import encode_before_commit

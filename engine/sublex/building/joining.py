@@ -1,0 +1,188 @@
+"""Joining indexes into one, and splitting one into several, without reading a document again.
+
+A joined index has copies of the segments of its parts, in their order. A part of a split index has one segment, with the
+documents of a range. Fitted models, vectors and resources stay behind: what they learned is of other documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sublex.analysis.interner import Interner
+from sublex.building.build_summary import BuildSummary
+from sublex.building.merge import live_docnos, merge_segments
+from sublex.building.segment_builder import SEGMENT
+from sublex.building.share import Share
+from sublex.building.writer import existing_index, make_index
+from sublex.errors import IndexCorrupt, InputError
+from sublex.index.attachment import refuse_if_attached
+from sublex.index.directory import Directory
+from sublex.index.entries import MOST_DOCS, Manifest, SegmentEntry
+from sublex.index.format import copy_folder
+from sublex.index.manifest import new_manifest, read_manifest
+from sublex.index.segment import Segment, open_segment
+from sublex.tools.strings import Strings
+from sublex.tools.workers import Workers
+
+# Called with the number of documents so far.
+Progress = Callable[[int], None]
+
+
+def join(
+    root: Path, parts: Sequence[Path], overwrite: bool = False, progress: Progress = lambda docs: None
+) -> BuildSummary:
+    """Make an index of the documents of `parts`, in their order, and return the summary of its documents.
+
+    The parts must have been built alike, and no two of their documents may share a docno.
+    """
+    if not parts:
+        raise InputError("There is nothing to join; name the indexes that become one.")
+    manifests = [_read_part(root, part) for part in parts]
+    for part, manifest in zip(parts, manifests, strict=True):
+        _expect_alike(parts[0], manifests[0], part, manifest)
+    stored = sum(segment.docs for manifest in manifests for segment in manifest.segments)
+    if stored > MOST_DOCS:
+        raise InputError(f"The parts have {stored:,} documents; an index holds at most {MOST_DOCS:,}.")
+    _expect_distinct(parts, manifests)
+
+    def write(folder: Directory) -> tuple[list[SegmentEntry], BuildSummary]:
+        entries: list[SegmentEntry] = []
+        for part, segment in _segments(parts, manifests):
+            entries.append(_copied(part, segment, folder / f"{SEGMENT}-{len(entries)}"))
+            progress(_documents(entries))
+        summary = BuildSummary(read=_documents(entries), indexed=_documents(entries))
+        _note_left(summary, manifests)
+        return entries, summary
+
+    return make_index(root, "join", _like(manifests[0]), write, overwrite)
+
+
+def split(
+    root: Path, parts: Sequence[Path], workers: int, overwrite: bool = False, progress: Progress = lambda docs: None
+) -> list[BuildSummary]:
+    """Write the documents of an index to new indexes `parts`, in ranges of nearly equal size; return the summary of each.
+
+    The index itself stays as it is.
+    """
+    manifest = read_manifest(root)
+    refuse_if_attached(root, manifest, "split it")
+    docs = manifest.statistics.docs
+    if len(parts) < 2:
+        raise InputError("Name at least two indexes that get the documents.")
+    if len({part.absolute() for part in (root, *parts)}) <= len(parts):
+        raise InputError("An index is named twice; give each part a name of its own.")
+    if len(parts) > docs:
+        raise InputError(f"{root} has {docs:,} documents, too few for {len(parts):,} parts.")
+    for part in parts:
+        existing_index(part, overwrite)
+    ends = [docs * (k + 1) // len(parts) for k in range(len(parts))]
+    summaries = []
+    for part, begin, end in zip(parts, [0, *ends], ends, strict=False):
+
+        def write(folder: Directory, begin: int = begin, end: int = end) -> tuple[list[SegmentEntry], BuildSummary]:
+            segments = [open_segment(root, entry, manifest.fields) for entry in manifest.segments]
+            with Workers(workers) as pool:
+                entry = merge_segments(list(_range(segments, begin, end)), folder / SEGMENT, pool)
+            summary = BuildSummary(read=entry.docs, indexed=entry.docs)
+            _note_left(summary, [manifest])
+            return [entry], summary
+
+        summaries.append(make_index(part, "split", _like(manifest), write, overwrite))
+        progress(end)
+    return summaries
+
+
+def _documents(entries: Sequence[SegmentEntry]) -> int:
+    """Return the number of live documents of segments."""
+    return sum(entry.live.docs for entry in entries)
+
+
+def _note_left(summary: BuildSummary, manifests: Sequence[Manifest]) -> None:
+    """Add a note on the models that stay behind, if there are any."""
+    models = {model.expression for manifest in manifests for model in manifest.fitted.values()}
+    if models:
+        summary.note(f"Models are not taken along: {', '.join(sorted(models))}; fit them again with sublex fit")
+
+
+def _read_part(root: Path, part: Path) -> Manifest:
+    """Return the manifest of a part. Raise an error if it is attached, or if it is the index to make."""
+    manifest = read_manifest(part)
+    refuse_if_attached(part, manifest, "join it with others")
+    if root.absolute() == part.absolute():
+        raise InputError(f"{root} cannot be a part of itself; give the joined index another name.")
+    return manifest
+
+
+def _like(manifest: Manifest) -> Manifest:
+    """Return the manifest of a new index that is built as another one was, without segments."""
+    return new_manifest(
+        manifest.profile, manifest.store, manifest.analyzer, columns=manifest.columns, fields=manifest.fields
+    )
+
+
+def _expect_alike(first: Path, one: Manifest, part: Path, other: Manifest) -> None:
+    """Raise InputError, which names the setting, if two indexes were not built alike."""
+    settings = [
+        ("the analyzer", one.analyzer.settings, other.analyzer.settings),
+        ("the versions of libraries behind the analyzer", dict(one.analyzer.versions), dict(other.analyzer.versions)),
+        ("the profile", one.profile, other.profile),
+        ("the stored parts", one.store, other.store),
+        ("the fields", one.fields, other.fields),
+        ("the columns", dict(one.columns), dict(other.columns)),
+    ]
+    for name, ours, theirs in settings:
+        if ours != theirs:
+            raise InputError(
+                f"{part} was built otherwise than {first}: {name} of the one differ from those of the other "
+                f"({theirs} and {ours}). Build both alike to join them."
+            )
+
+
+def _segments(parts: Sequence[Path], manifests: Sequence[Manifest]) -> Iterator[tuple[Path, Segment]]:
+    """Yield the segments of all parts with the path of their index."""
+    for part, manifest in zip(parts, manifests, strict=True):
+        for entry in manifest.segments:
+            yield part, open_segment(part, entry)
+
+
+def _expect_distinct(parts: Sequence[Path], manifests: Sequence[Manifest]) -> None:
+    """Raise InputError if two documents have one docno."""
+    docnos, owners = Interner(), []
+    for part, segment in _segments(parts, manifests):
+        data, sizes = live_docnos(segment)
+        known = docnos.size
+        numbers = docnos.add(data, np.cumsum(sizes) - sizes, sizes.astype(np.int32))
+        owners.append((docnos.size, part))
+        if docnos.size < known + len(sizes):
+            place = int(np.flatnonzero(numbers < np.arange(known, known + len(numbers)))[0])
+            first = next(owner for end, owner in owners if numbers[place] < end)
+            docno = Strings.joined(data, sizes)[place]
+            both = f"twice in {part}" if first == part else f"in {first} and in {part}"
+            raise InputError(f"Document {docno} is {both}; delete it from one of them to join them.")
+
+
+def _copied(part: Path, segment: Segment, to: Directory) -> SegmentEntry:
+    """Copy a segment of another index to the new folder `to`, and return its entry there."""
+    entry = segment.entry._replace(name=to.name)
+    try:
+        copy_folder(segment.directory, entry.data, to)
+        if entry.deleted:
+            name = entry.deleted.name
+            copy_folder(segment.directory / name, entry.deleted.data, to / name)
+    except IndexCorrupt as error:
+        raise InputError(f"{part} is damaged, or was changed meanwhile: {error}") from None
+    return entry
+
+
+def _range(segments: Sequence[Segment], begin: int, end: int) -> Iterator[Segment]:
+    """Yield the shares of segments that together have the live documents from number `begin` up to `end`."""
+    first = 0
+    for segment in segments:
+        places = first + np.cumsum(~segment.dead) - 1
+        first += segment.live
+        keep = ~segment.dead & (begin <= places) & (places < end)
+        if keep.any():
+            yield Share(segment, keep)
