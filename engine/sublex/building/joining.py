@@ -15,7 +15,7 @@ from sublex.analysis.interner import Interner
 from sublex.building.build_summary import BuildSummary
 from sublex.building.merge import live_docnos, merge_segments
 from sublex.building.segment_builder import SEGMENT
-from sublex.building.share import Share
+from sublex.building.segment_share import SegmentShare
 from sublex.building.writer import existing_index, make_index
 from sublex.errors import IndexCorrupt, InputError
 from sublex.index.attachment import refuse_if_attached
@@ -185,4 +185,4 @@ def _range(segments: Sequence[Segment], begin: int, end: int) -> Iterator[Segmen
         first += segment.live
         keep = ~segment.dead & (begin <= places) & (places < end)
         if keep.any():
-            yield Share(segment, keep)
+            yield SegmentShare(segment, keep)

@@ -11,7 +11,7 @@ from sublex.index.entries import DeletedEntry, FolderEntry
 from sublex.index.segment import Segment
 
 
-class Share(Segment):
+class SegmentShare(Segment):
     """A segment with the documents of the mask `keep` alone, which must be live."""
 
     def __init__(self, segment: Segment, keep: np.ndarray):
