@@ -455,9 +455,9 @@ def test_the_index_lists_terms_that_match(visit, index):
     page = visit({"view": "index"})
     press(page, "/")
     page.keyboard.type("cran*")
-    until(page, "[...document.querySelectorAll('.terms tbody tr')].every(row => row.textContent.startsWith('cran'))")
-    settled(page)
-    assert page.locator(".terms tbody tr").count() == len(list(index.terms("cran*")))
+    rows = "[...document.querySelectorAll('.terms tbody tr')]"
+    until(page, f"{rows}.length === {len(list(index.terms('cran*')))}")
+    until(page, f"{rows}.every(row => row.textContent.startsWith('cran'))")
 
 
 def test_labels_of_a_model_are_listed(visit, index):
