@@ -1,4 +1,4 @@
-.PHONY: install quick test lint docs site bench demo
+.PHONY: install quick test all lint docs site bench demo
 
 # Written when Sublex was installed here with what its tests need; `make install` installs it again.
 INSTALLED = build/installed
@@ -17,6 +17,11 @@ quick: $(INSTALLED)
 
 test: $(INSTALLED)
 	pytest
+
+# All of the cases that are many and alike, twice the random examples, and twice as long.
+all: $(INSTALLED)
+	SUBLEX_TESTS=all pytest
+	cd tests && python forgeries.py 1400 && NUMBA_BOUNDSCHECK=1 python forgeries.py 500 2000
 
 lint: $(INSTALLED)
 	ruff check . && ruff format --check . && mypy

@@ -16,7 +16,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError, S
 from sublex.index.lock import locked
 from sublex.index.manifest import commit, read_manifest
 from sublex.language.names import check_name
-from sublex.language.parser import parse
+from sublex.language.parser import DEEPEST, parse
 from sublex.language.pipelines import LSI, PIPELINES
 from sublex.pipeline.index import Index
 from sublex.representations.identity import Namer
@@ -261,11 +261,11 @@ def test_hostile_names_cost_a_sentence(index, tmp_path):
     deep = {"y0": "BM25"} | {f"y{n}": f"{'(' * 20}zscore(y{n - 1}){')' * 20}" for n in range(1, 29)}
     nested = {"z0": "BM25"} | {f"z{n}": f"zscore(raw(rank(z{n - 1})))" for n in range(1, 20)}
     nested |= {"a0": "BM25"} | {f"a{n}": f"{'zscore(raw(' * 14}a{n - 1}{'))' * 14}" for n in range(1, 29)}
-    chain = {"w0": "BM25"} | {f"w{n}": f"w{n - 1}" for n in range(1, 500)}
+    chain = {"w0": "BM25"} | {f"w{n}": f"w{n - 1}" for n in range(1, DEEPEST + 10)}
     others = {"one": "two", "two": "one", "file": f'vectors("{secret}")', "BM25": "PL2", "raw": "PL2", "ok": "PL2"}
     hostile = forged(index, **bomb, **deep, **nested, **chain, **others)
     for name, reason in {
-        "x24": "stands for too much", "z19": "too deep", "a28": "too", "w499": "stands for too much",
+        "x24": "stands for too much", "z19": "too deep", "a28": "too", f"w{DEEPEST + 9}": "stands for too much",
         "one": "stands for itself: one > two > one", "file": "is no resource of the index",
     }.items():  # fmt: skip
         with pytest.raises(InputError, match=reason) as caught:

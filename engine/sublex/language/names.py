@@ -212,6 +212,9 @@ def declared_by(call: Call, registry: Registry) -> Sequence[Param]:
     """Return the parameters of the component, or of the normaliser, that a call names. An unknown component has none."""
     if call.name.lower() in NORMALISERS and not registry.knows("component", call.name):
         return NORMALISED
+    # The message about an unknown name, with a hint, would take longer than all else here.
+    if not registry.knows("component", call.name):
+        return ()
     try:
         return registry.find("component", call.name).params
     except UnknownName:

@@ -146,6 +146,7 @@ class Registry:
         self._lock = RLock()
         self._manager = pluggy.PluginManager("sublex")
         self._manager.add_hookspecs(hookspecs)
+        # The registrations by kind, and by name in small letters.
         self._names: dict[tuple[str, str], list[Registration]] = {}
 
     @property
@@ -183,13 +184,14 @@ class Registry:
         """Return all registrations of a name, whatever its case, in the order of the plugins."""
         self._load_for(_kinds(kind))
         order = [point.name for point in self._points]
-        found = [
+        word = name.casefold()
+        return [
             registration
-            for (known_kind, known), registered in list(self._names.items())
-            if known_kind in _kinds(kind) and known.casefold() == name.casefold()
-            for registration in registered
+            for known_kind in _kinds(kind)
+            for registration in sorted(
+                self._names.get((known_kind, word), ()), key=lambda found: order.index(found.plugin)
+            )
         ]
-        return sorted(found, key=lambda found: (_kinds(kind).index(found.kind), order.index(found.plugin)))
 
     def _load(self, point: EntryPoint) -> Plugin:
         """Return the plugin of an entry point, with its registrations or with its error."""
@@ -215,7 +217,7 @@ class Registry:
                 self._manager.unregister(name=point.name)
             return plugin
         for registration in plugin.registered:
-            self._names.setdefault((registration.kind, registration.name), []).append(registration)
+            self._names.setdefault((registration.kind, registration.name.casefold()), []).append(registration)
         return plugin
 
     def _register(
@@ -241,7 +243,13 @@ class Registry:
     def names(self, kind: str) -> list[str]:
         """Return all names of a kind, in alphabetical order."""
         self._load_for(_kinds(kind))
-        return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
+        found = (
+            registration
+            for (named_kind, _), those in self._names.items()
+            if named_kind in _kinds(kind)
+            for registration in those
+        )
+        return sorted({registration.name for registration in found})
 
     def find(self, kind: str, name: str) -> Registration:
         """Return the registration of `name` or `plugin:name`, whatever its case.

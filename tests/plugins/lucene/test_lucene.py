@@ -355,15 +355,15 @@ def test_phrases_over_the_mirror_are_found_where_lucene_finds_them(brief, tmp_pa
 @pytest.mark.slow
 def test_phrases_of_cranfield_are_found_where_lucene_finds_them(lucene_folders, collections, tmp_path):
     documents = list(engine.build(collections / "cranfield" / "docs.trec", tmp_path / "own").documents())
-    texts = [document.contents.split()[:30] for document in documents]
+    texts = [document.contents.split()[:30] for document in documents[::4]]
     phrases = [" ".join(words[at : at + 2 + at % 3]) for words in texts for at in range(0, len(words) - 3, 5)]
     phrases = sorted({phrase for phrase in phrases if re.fullmatch("[a-z ]+", phrase)})
     index = engine.build(documents, tmp_path / "index", backend="lucene", store="text,positions")
     found = _found_by_lucene(tmp_path / "index.lucene", phrases)
     assert (
         [documents_with(index, phrase) for phrase in phrases] == found
-        and len(phrases) > 2_000
-        and max(map(len, found)) > 100
+        and len(phrases) > 500
+        and max(map(len, found)) > 50
     )
 
 
