@@ -1,7 +1,7 @@
 """The built-in analyzers: `english`, `plain`, the Snowball languages and `terrier`.
 
 One class makes them all; they differ in their parameters. An analyzer normalises a raw token, cuts it into words by the
-rules of Unicode, lower-cases the words, folds their accents if it shall, removes stop words and stems the rest.
+rules of Unicode, lower-cases the words, removes their accents if `fold` is on, removes stop words and stems the rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LANGUAGES = (
 STEMMERS = ("none", "porter", "porter2", *LANGUAGES)
 _POSSESSIVE = re.compile("['\u2019\uff07]s$", re.MULTILINE)
 _TERRIER = re.compile("[A-Za-z0-9]+")
-# Switches that are younger than the format of indexes. What an index stores of its analyzer stays the same without them.
+# Parameters that are younger than the format of indexes. If they are off, an index does not store them, as before.
 _LATER = ("fold", "latex")
 _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
@@ -63,8 +63,8 @@ class WordAnalyzer:
     def settings(self) -> dict[str, Any]:
         """Return the name and the parameters from which this analyzer can be made again.
 
-        If the user gave a file of stop words, its words are among the parameters. A switch of `_LATER` is among them
-        only if it is on.
+        If the user gave a file of stop words, the parameters contain its words. They contain a parameter of `_LATER` only
+        if it is on.
         """
         stop = {"name": self.stop.name, "words": sorted(self.stop.words)} if self._users_list else self.stop.name
         values = {name: value for name, value in self.values.items() if value or name not in _LATER}
@@ -120,7 +120,7 @@ class WordAnalyzer:
         return (fold(lowered) if self._fold else lowered).split("\n")
 
     def letters(self, text: str) -> str:
-        """Return a text in the letters of terms: composed, in lower case and, if terms are folded, folded."""
+        """Return a text in the letters of terms: composed characters, in lower case, and without accents if `fold` is on."""
         text = self._composed(text).replace("\u0130", "i").lower()
         return fold(text) if self._fold else text
 
@@ -144,7 +144,7 @@ class WordAnalyzer:
 class TerrierAnalyzer(WordAnalyzer):
     """An analyzer with Terrier's English tokens: runs of ASCII letters and digits.
 
-    It drops words of more than 20 characters, of more than 4 digits, or with 4 identical characters in a row.
+    It drops a word that has more than 20 characters, more than 4 digits, or 4 identical characters in a row.
     """
 
     _ascii_is_one_word = False

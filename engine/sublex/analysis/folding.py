@@ -32,14 +32,14 @@ def fold(text: str) -> str:
 
 @cache
 def _table() -> dict[int, str]:
-    """Return what is written for each letter that folding changes."""
+    """Return the replacement of each letter that folding changes."""
     points = chain.from_iterable(range(*block) for block in _BLOCKS)
     folded = {point: _folded(chr(point)) for point in points}
     return {point: text for point, text in folded.items() if text} | {ord(c): text for c, text in _LETTERS.items()}
 
 
 def _folded(letter: str) -> str:
-    """Return the letters and digits in ASCII for one letter; an empty string if there are none."""
+    """Return the ASCII letters and digits that replace one letter; an empty string if no such letters exist."""
     bases = [part for part in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(part)]
     text = "".join(_LETTERS.get(part, part) for part in bases)
     if text.isascii():

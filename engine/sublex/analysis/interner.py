@@ -37,7 +37,7 @@ class Numbered(NamedTuple):
         return numbers
 
     def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bytes of strings, end to end, and the size of each; a number below 0 stands for an empty string."""
+        """Return the bytes of strings, end to end, and the size of each string. A number below 0 means an empty string."""
         from sublex.analysis import interner_kernels
 
         sizes = np.where(numbers >= 0, self.keys[numbers, 2].astype(np.int64), 0)
@@ -77,7 +77,7 @@ class Interner:
     def add_padded(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers of strings, and add new strings.
 
-        The arguments are those of `add`, but `text` must have SPARE further bytes after its last string.
+        The arguments are as for `add`, but `text` must have SPARE further bytes after its last string.
         """
         from sublex.analysis import interner_kernels
 

@@ -119,7 +119,7 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
 def refill(hashes, n, size):
     """Return a hash table with the numbers of the first `n` strings. Its `size` is a power of two.
 
-    A string stands in the first free slot from the one that its hash names, where `intern` looks for it.
+    The hash of a string names a slot. The string stands in this slot or in the first free one after it, as in `intern`.
     """
     slots = np.full(size, -1, np.int32)
     mask = U(size - 1)
@@ -135,7 +135,7 @@ def refill(hashes, n, size):
 def _swapped(x):
     """Return a number with its eight bytes in the opposite order.
 
-    Two numbers made in this way are in the same order as the strings that their bytes come from.
+    The results are in the same order as the strings from which the numbers were made.
     """
     x = (x & U(0x00FF00FF00FF00FF)) << U(8) | (x >> U(8)) & U(0x00FF00FF00FF00FF)
     x = (x & U(0x0000FFFF0000FFFF)) << U(16) | (x >> U(16)) & U(0x0000FFFF0000FFFF)
@@ -160,9 +160,8 @@ def _precedes(x, y, keys, ends, arena):
 def sort_alike(numbers, heads, keys, ends, arena):
     """Sort the numbers of distinct strings in place, by the bytes of the strings.
 
-    At the call, the numbers must be sorted by the first eight bytes of the strings, which `heads` has. So only strings
-    with equal heads remain to be sorted, by merge sort. `keys`, `ends` and `arena` hold the strings, as `intern` wrote
-    them.
+    `heads` has the first eight bytes of each string, and the numbers must already be sorted by them. So the kernel sorts
+    only strings with equal heads, by merge sort. `keys`, `ends` and `arena` hold the strings, as `intern` wrote them.
     """
     spare = np.empty(len(numbers), np.int64)
     begin = 0

@@ -18,12 +18,12 @@ ACCENTS = {
     '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
     "b": "\u0331",
 }  # fmt: skip
-# Letters that are commands.
+# Letters that LaTeX writes as commands of their own, such as `\o`.
 LETTERS = {
     "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
     "aa": "å", "AA": "Å", "th": "þ", "TH": "Þ", "dh": "ð", "DH": "Ð", "dj": "đ", "DJ": "Đ", "ng": "ŋ", "NG": "Ŋ",
 }  # fmt: skip
-# The letters that mostly have accents in names.
+# The letters that have accents in most names with accents.
 _ACCENTED_IN_NAMES = frozenset("aeiouycnszrlgAEIOUCSZ")
 _COMMAND = re.compile(
     rf"""\{{?\\(?:
@@ -38,10 +38,10 @@ _COMMAND = re.compile(
 
 @cache
 def commands() -> np.ndarray:
-    r"""Return for each pair of characters up to 127 whether they make a letter (uint8), as the table `[2, 128, 128]`.
+    r"""Return a table of shape [2, 128, 128] (uint8), which says for each pair of ASCII characters whether it makes a letter.
 
-    The first part is for an accent and a letter, as in `\"o`. The second is for the name of a letter, as in `\ss`; a
-    name of one character is followed by 0. An accent and a letter count only if Unicode has a character for both.
+    In the first part, a pair is an accent and a letter, as in `\"o`. In the second part, a pair is the name of a letter,
+    as in `\ss`, or a name of one character and 0. An accent and a letter count only if Unicode has one character for them.
     """
     table = np.zeros((2, 128, 128), np.uint8)
     for accent in ACCENTS:
@@ -60,8 +60,8 @@ def decoded(raw: str) -> str:
 def spellings(word: str) -> Iterator[str]:
     r"""Yield the usual forms in which LaTeX writes a word: `Schr\"odinger`, `Schr\"{o}dinger`, `Schr{\"o}dinger`.
 
-    In a word without accents, each letter in turn gets an acute accent, because its place alone matters for how an
-    analyzer cuts the word.
+    In a word without accents, each letter in turn gets an acute accent. This shows how an analyzer cuts a word with an
+    accent at each place.
     """
     if word.isascii():
         for place, letter in enumerate(word):

@@ -11,8 +11,8 @@ ROWS = int64[:, ::1]
 
 
 # Porter's algorithm (1980). As in Lucene, it differs from the paper in three rules: words of one or two letters stay,
-# `bli` becomes `ble`, and `logi` becomes `log`. A word is word[start:k + 1], an array of code points; k changes as
-# suffixes are removed. The paper calls the result of _measure m.
+# `bli` becomes `ble`, and `logi` becomes `log`. A word is word[start:k + 1], an array of code points; k decreases when a
+# suffix is removed.
 
 
 @inner

@@ -15,7 +15,7 @@ from sublex.tools.plain_files import open_plain
 LUCENE = """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
 this to was will with"""
 NAMES = ("none", "lucene")
-# The largest file, in bytes, that is read as a user's list of stop words.
+# The largest number of bytes of a user's file of stop words.
 MOST_BYTES = 1 << 24
 _FILES_ALLOWED: ContextVar[bool] = ContextVar("files of stop words", default=True)
 _CHOICES = f"use {' or '.join(NAMES)}, or name a file with one word a line"
@@ -32,7 +32,8 @@ class StopWords(NamedTuple):
 def without_files() -> Iterator[None]:
     """Refuse to read lists from files within this block.
 
-    An index stores the words of a user's list, and not its path. A path in an index would be read wherever it leads.
+    An index stores the words of a user's list, and not the path of the file. So a path in an index comes from an attacker,
+    and may lead to any file.
     """
     token = _FILES_ALLOWED.set(False)
     try:

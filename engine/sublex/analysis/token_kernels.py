@@ -37,7 +37,7 @@ def _blank(text, start, end, classes):
 def _joins(kind, before, after):
     """Return whether a joiner of class `kind` is inside a token, if bytes of classes `before` and `after` surround it.
 
-    Next to a byte above ASCII the answer is yes: the kernel does not know the character, and the Unicode rules decide later.
+    Next to a byte above ASCII it always is: the kernel does not know the character, and the Unicode rules decide later.
     """
     if before == HIGH or after == HIGH:
         return kind != QUOTE or before == after
@@ -126,8 +126,8 @@ def _at(text, i, end):
 def _latex_letter(text, i, end, after_letter, commands):
     r"""Return the end of the LaTeX command at `i` that stands for a letter, or `i` if there is none.
 
-    `after_letter` says whether a letter of the same word stands before it. A command whose end is a blank, as in
-    `S\o rensen`, counts only inside a word, so that commands of formulas stay.
+    `after_letter` says whether a letter of the same word stands before the command. A command that ends with a blank, as
+    in `S\o rensen`, counts only inside a word, so commands of formulas are no letters.
     """
     braced = _at(text, i, end) == OPEN
     j = i + 1 + braced
@@ -171,7 +171,7 @@ def _latex_letter(text, i, end, after_letter, commands):
 
 @inner
 def _is_dotless(c):
-    """Return whether a byte is i or j, which LaTeX writes without dots as commands."""
+    r"""Return whether a byte is i or j. LaTeX has the commands `\i` and `\j` for both letters without dots."""
     return c == 105 or c == 106
 
 
@@ -237,9 +237,9 @@ def tokenize(text, ends, classes, in_word, commands, bounds, slots, keys, starts
     Return True if the table is full, and False at the end of the text. After True, the caller enlarges the table and
     calls again, and the kernel goes on from `state`. `state` holds five numbers: the document, the position in its
     runs, the number of its runs, the number of distinct raw tokens, and the number of occurrences. `in_word` says for
-    each byte value whether it belongs to words. `commands` is empty, or the table of LaTeX commands that stand for letters
-    and then belong to words. `bounds` has room for 2 entries more than the longest document has
-    bytes. A raw token in ASCII is one word; a raw token with bytes above ASCII is a run of whole words.
+    each byte value whether it belongs to words. `commands` is the table of LaTeX commands that stand for letters; if it is
+    empty, no command belongs to a word. The size of `bounds` is the number of bytes of the longest document, plus 2. A raw
+    token in ASCII is one word; a raw token with bytes above ASCII is a run of whole words.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
     mask = U(len(slots) - 1)
@@ -306,7 +306,7 @@ def _character(text, i):
 
 @kernel((STORED_U8, I64, I64, U16, I32, I64, KEYS, I64, U16), before="demo")
 def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, marks):
-    """Set `marks`, which has an item for each occurrence of a raw token, to the kinds of break before the occurrence.
+    """Set `marks` to the kinds of break before each occurrence of a raw token.
 
     `titles` has the number of bytes of each document's title. `kinds` has the kind of break of each character up to
     U+FFFF. The other arguments are arguments and results of `tokenize`.

@@ -22,11 +22,11 @@ from sublex.tools.strings import read_only
 
 # Punctuation or an empty line in the text between two words.
 _BREAK = re.compile(r"\S|\n\s*\n")
-# The first size of a table of distinct raw tokens: one entry per _BYTES bytes of text, at least _LEAST and at most
-# _MOST.
+# The initial number of entries in a table of distinct raw tokens: one per _BYTES bytes of text, at least _LEAST and at
+# most _MOST.
 _BYTES, _LEAST, _MOST = 128, 1 << 8, 1 << 15
-# The first position of the text is TITLE_GAP + 1 after the last of the title. A phrase never crosses this gap; a window of at most
-# 101 positions does not either.
+# The number of positions that stay free between the last word of the title and the first word of the text. So no phrase
+# goes from the title into the text, and no window of up to 101 positions does.
 TITLE_GAP = 100
 _NO_COMMANDS = np.empty((0, 128, 128), np.uint8)
 
@@ -53,7 +53,7 @@ class RawTokens(NamedTuple):
         """
         spans = zip(self.starts[chosen].tolist(), self.keys[chosen, 2].tolist(), strict=True)
         if isinstance(text, bytes) and text.isascii():
-            # Cutting a text once decoded takes a third of the time of decoding each raw token.
+            # It is three times as fast to decode the whole text and cut it as to decode each raw token.
             whole = text.decode("ascii")
             return [whole[start : start + length] for start, length in spans]
         return [bytes(text[start : start + length]).decode("utf-8", "replace") for start, length in spans]
@@ -63,7 +63,7 @@ class RawTokens(NamedTuple):
 def byte_classes(latex: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return two arrays over the 256 byte values: the class of each value, and whether the value belongs to words.
 
-    With `latex`, the characters of LaTeX commands are of the class of letters, as they are next to a joiner in a word.
+    With `latex`, the characters of LaTeX commands have the class of letters, so a joiner next to a command is in a word.
     """
     from sublex.analysis import token_kernels as k
 
@@ -103,7 +103,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray, latex: bool = False) -> RawToke
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
         slots = refill(hashes, len(starts) // 2, 2 * len(starts))
     n, o = state[3:].tolist()
-    # A view would keep the memory of the whole array, and only its beginning is used.
+    # Only the beginning of the array is used, but a view of it would keep the memory of the whole array.
     tokens.resize(o, refcheck=False)
     return RawTokens(tokens, token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
 
@@ -153,7 +153,7 @@ class CutTexts(NamedTuple):
     ends: np.ndarray
 
     def located(self, text: int) -> Iterator[tuple[int, int]]:
-        """Yield for each raw token of a text, given by its number, the token's place in the text and its place in `raws`."""
+        """Yield a pair for each raw token of the text with the number `text`: its place in the text, and its place in `raws`."""
         begin, end = int(self.ends[text - 1]) if text else 0, int(self.ends[text])
         yield from zip(self.places[begin:end].tolist(), self.numbers[begin:end].tolist(), strict=True)
 

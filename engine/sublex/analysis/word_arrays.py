@@ -1,8 +1,8 @@
 """Turn texts into arrays: the number of each word, and the kinds of break before the word.
 
 Kernels cut the text and find the breaks. Python code analyses each distinct raw token once.
-`sublex.analysis.tokens.sequences` returns the same words as `Token` records, which say that there is a break but not of
-which kind.
+`sublex.analysis.tokens.sequences` returns the same words as `Token` records. A `Token` tells only whether there is a
+break, and not its kind.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sublex.analysis.words import split_terms, word_spans
 from sublex.contracts.base import Analyzer, Break
 from sublex.tools.strings import read_only
 
-# Characters that end a sentence, separate its parts, quote, or are dashes. Unicode's categories do not tell these
-# apart.
+# Characters that end a sentence, separate its parts, quote, or are dashes. They are listed here because Unicode's
+# categories do not separate them.
 _STOPS = ".!?…‼⁇⁈⁉。！？．｡؟۔।॥։፧።။៕᠃᠉"
 _COMMAS = ",;:，；：、､،؛՝፣፤፥၊"
 _QUOTES = "\"'`´‚„「」『』｢｣〝〞〟"
@@ -98,7 +98,7 @@ class WordTable:
         raw = cut.raw
         numbers = self._raws.add_described(cut.text, raw.starts, raw.keys, raw.hashes)
         new = np.flatnonzero(numbers >= known)
-        # New raw tokens are numbered in the order in which they stand in the text.
+        # New raw tokens get numbers in the order of the text.
         self._learn(raw.strings(cut.text, new))
         return self._expand(numbers[raw.numbers], cut.breaks, raw.ends)
 

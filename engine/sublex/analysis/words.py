@@ -1,8 +1,8 @@
 """Cut text into words by the rules of Unicode (UAX 29), with the choices that Lucene's standard tokenizer makes.
 
-Letters, digits and the characters that join them form words. Han and Hiragana characters are words alone or in
-overlapping pairs. Letters, digits and joiners are the same as in Lucene, which follows Unicode 12.1, and the characters
-that Unicode has added since.
+Letters, digits and the characters that join them form words. Each Han or Hiragana character
+is a word; with bigrams, each pair of neighbours is a word. Letters, digits and joiners are those of Lucene, which follows
+Unicode 12.1, and those that Unicode has added since.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-# Characters of the longest word; longer ones are cut into pieces, as Lucene does.
+# The number of characters of the longest word. Longer words are cut into pieces, as in Lucene.
 LONGEST = 255
 # A text of more than this number of characters is cut window by window, because the regular expression takes some
 # hundred bytes of memory for each character of a match.
@@ -94,7 +94,7 @@ def words(text: str, bigrams: bool) -> list[str]:
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each word of a text begins and ends; Han and Hiragana characters are words alone."""
+    """Yield where each word of a text begins and ends. Each Han or Hiragana character is a word of its own."""
     for offset, match in _matches(text):
         yield offset + match.start(), offset + match.end()
 
@@ -116,7 +116,7 @@ def _windowed(text: str) -> Iterator[tuple[int, Any]]:
         match = _pattern().match(text[at : at + LONGEST])
         if match:
             yield at, match
-        # Joiners that fill the whole window are no word, whatever follows them.
+        # If joiners fill the whole window, there is no word in it, whatever follows.
         at += match.end() if match else max(1, _UNDERSCORES.match(text, at).end() - at - LONGEST + 1)  # type: ignore[union-attr]
 
 

@@ -1,4 +1,4 @@
-"""The settings of a build, which the steps of the build hand on to each other."""
+"""The settings of a build, which each step of the build gets."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class BuildSettings(NamedTuple):
 
     @property
     def contents(self) -> tuple[str, ...]:
-        """The content fields if the frequencies of fields are stored, else nothing."""
+        """The content fields if the frequencies of fields are stored, otherwise empty."""
         return content_fields(self.fields) if self.fields else ()
 
     @property
     def located(self) -> tuple[str, ...]:
-        """The content fields whose ends among the raw tokens are needed: for the frequencies of fields, or for positions."""
+        """The content fields whose ends among the raw tokens a build needs, to count terms in fields or to set positions."""
         return self.contents or (content_fields(()) if "positions" in self.store else ())

@@ -1,4 +1,4 @@
-"""The summary of a build: how many documents were read and indexed, and which ones were left out or are unusual."""
+"""The summary of a build: how many documents were read and indexed, and which documents were left out or are unusual."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sublex.forms.tables import Table
 from sublex.index.entries import Count
 from sublex.tools.messages import counted
 
-# Above this share of documents without terms, the summary warns.
+# If the share of documents without terms is greater than this, the summary has a warning.
 MANY_EMPTY = 0.05
-# Names of fields shown for each role.
+# The largest number of names of fields that the summary shows for a role.
 SHOWN_FIELDS = 10
-# Docnos or records that a row of the table shows, and characters of one of them.
+# The largest number of docnos or records in a row of the table, and of characters of each.
 SHOWN_IDS, LONGEST_ID = 3, 60
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -36,7 +36,7 @@ def _first(entries: Iterable[str], number: int = SHOWN_IDS) -> str:
 
 
 class Outcome(NamedTuple):
-    """The form of a `BuildSummary` in the journal of a build; each malformed record is a list of JSON values."""
+    """A `BuildSummary` as the journal of a build stores it. Each malformed record is a list of JSON values."""
 
     read: Count
     indexed: Count
@@ -54,8 +54,8 @@ class BuildSummary(InParts):
 
     `read` and `indexed` are numbers of documents. `empty` lists the docnos of documents that were indexed without a
     term. `duplicate` lists docnos that occurred before, and `white_space` lists docnos with white space. `problems`
-    lists malformed records. `notes` has how often the readers reported each sentence, and `fields` how often they used
-    each field.
+    lists malformed records. `notes` maps each sentence of the readers to the number of times that they reported it, and
+    `fields` maps each field to the number of times that they used it.
     """
 
     read: int = 0
@@ -72,7 +72,7 @@ class BuildSummary(InParts):
         Report(problems=self.problems, notes=self.notes, fields=self.fields).merge(report)
 
     def note(self, text: str, times: int = 1) -> None:
-        """Add a sentence for the user; the same sentence again only raises its count."""
+        """Add a sentence for the user. If the sentence is there already, only its count rises."""
         self.add_report(Report(notes={text: times}))
 
     def rows(self) -> list[tuple[str, int, list[str]]]:
@@ -103,8 +103,8 @@ class BuildSummary(InParts):
     def warnings(self, holder: str, duplicates_chosen: bool = False) -> list[str]:
         """Return warnings for Python code: the documents that were left out, the readers' notes, and many empty documents.
 
-        `holder` names the object that holds this summary. With `duplicates_chosen`, the user chose what becomes of
-        documents with known docnos, and no warning counts them.
+        `holder` names the object that holds this summary. `duplicates_chosen` says that the user chose a rule for documents
+        with known docnos; then no warning counts them.
         """
         left_out = {"a docno that came before": [] if duplicates_chosen else self.duplicate}
         left_out["a fault"] = [str(problem) for problem in self.problems]
@@ -146,7 +146,7 @@ class BuildSummary(InParts):
         return "".join(f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed)
 
     def outcome(self) -> Outcome:
-        """Return the summary as the journal of a build holds it."""
+        """Return the summary in the form in which the journal of a build stores it."""
         return Outcome(**(vars(self) | {"problems": list(map(list, self.problems))}))
 
     @classmethod

@@ -27,25 +27,25 @@ from sublex.tools.arguments import shown
 from sublex.tools.messages import in_short
 from sublex.tools.strings import Strings, end_to_end
 
-# The type of a column that is named without one.
+# The type of a column if the user gives no type.
 _DEFAULT = "text"
 _WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _LEAST, _MOST = -(2**63), 2**63 - 1
-# Floats below this number hold every whole number exactly.
+# A float holds every whole number below this number exactly.
 _EXACT = 2.0**53
-# Bytes that a distinct text takes in memory besides its own.
+# The number of bytes that a distinct text takes in memory in addition to its own bytes.
 _BYTES_PER_WORD = 150
-# Documents of a batch whose fields are named if a column has no value, and the most fields that a message names.
+# If a column has no value, a message names fields of this number of documents of a batch, and at most this number of fields.
 _DOCUMENTS, _NAMED = 100, 12
-# Characters of a value that a message shows.
+# The largest number of characters of a value that a message shows.
 _LONGEST = 60
 
 
 def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
-    """Return the types of columns by their names, as users give them: "year:int,category", a list, or a mapping.
+    """Return the types of columns by their names. Users give columns as "year:int,category", as a list, or as a mapping.
 
-    Raise `InputError` for what is no column.
+    Raise `InputError` if a name or a type cannot be that of a column.
     """
     if given is None:
         return {}
@@ -81,7 +81,7 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
 
 
 class First(NamedTuple):
-    """The first value of its kind: the docno of its document, and the value as JSON."""
+    """The first value of some kind in a batch, such as the first faulty one: the docno of its document, and the value as JSON."""
 
     docno: str
     value: str
@@ -90,9 +90,9 @@ class First(NamedTuple):
 class BatchColumn(NamedTuple):
     """The values of a batch's documents in one column.
 
-    `counts` has the number of values of each indexed document. The values of a document are distinct and ascend.
-    `values` are places in `words` for a column of texts, whose words ascend by their bytes. `faulty` is the number of
-    values that are not of the type of the column; `first` and `first_faulty` are the first ones of each kind.
+    `counts` has the number of values of each indexed document. The values of a document are distinct and ascend. For a
+    column of texts, `values` are places in `words`, which ascend by their bytes. `faulty` is the number of values that have
+    not the type of the column. `first` is the first value with the right type, and `first_faulty` the first with a wrong one.
     """
 
     counts: np.ndarray
@@ -127,7 +127,7 @@ def _records(batch: Batch, docs: list[int]) -> list[dict[str, Any]]:
     data, ends = batch.extra.tobytes(), batch.extra_ends.tolist()
     pieces = [data[ends[doc - 1] if doc else 0 : ends[doc]] or b"{}" for doc in docs]
     with suppress(ValueError, RecursionError):
-        # One array is read several times faster than its items.
+        # It is several times faster to read one JSON array than to read its items one by one.
         records = json.loads(b"[" + b",".join(pieces) + b"]")
         if len(records) == len(docs):
             return records
@@ -190,7 +190,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-# Functions that return a value of a field as a value of a column, or None if it is none.
+# Functions that return a field's value as a value of a column, or None if it does not have the type of the column.
 
 
 def _whole(value: Any) -> int | None:
@@ -207,12 +207,12 @@ def _number(value: Any) -> float | None:
         value = float(value) if _NUMBER.fullmatch(value.strip()) else None
     elif type(value) is int:
         value = float(value) if value.bit_length() < 1000 else None
-    # Zero has two forms, which are one value.
+    # Adding 0.0 makes 0.0 of -0.0, so that both count as one value.
     return value + 0.0 if type(value) is float and math.isfinite(value) else None
 
 
 def _day(value: Any) -> int | None:
-    # A whole number may be a year, or a day such as 20150314.
+    # A whole number may mean a year, such as 2015, or a day, such as 20150314.
     days = days_of(str(value)) if type(value) in (str, int) else None
     return days[0] if days else None
 
@@ -227,11 +227,14 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number,
 
 
 def _likely_type(kind: str, first: First | None, faulty: First) -> str:
-    """Return the type that a column should have instead of `kind`, by its first value of that type and its first other one."""
+    """Return the type that a column should have instead of `kind`.
+
+    `first` is its first value of the type `kind`, and `faulty` its first value of another type.
+    """
     try:
         values = [json.loads(each.value) for each in (faulty, first) if each]
     except ValueError:
-        # A long value is cut.
+        # The value was too long, so it was cut and is no longer JSON.
         return "text"
     others = ("float", "date") if kind == "int" else ("date", "int", "float")
     fitting = (o for o in others if o != kind and all(_CONVERTERS[o](value) is not None for value in values))
@@ -257,11 +260,11 @@ class _ColumnValues:
             values = np.array(own, np.int32)[values]
             new = len(self.codes) - known
             if new:
-                # The new words of a batch are counted as long as its average word.
+                # Each new word of a batch is counted with the average length of the batch's words.
                 self.nbytes += new * (_BYTES_PER_WORD + sum(map(len, part.words)) // len(part.words))
         self.counts.append(counts)
         self.values.append(values)
-        # Twice, because the parts are joined when they are written.
+        # The factor 2 is there because the parts are joined when they are written.
         self.nbytes += 2 * (counts.nbytes + values.nbytes)
 
     def column(self) -> Column:
@@ -271,7 +274,7 @@ class _ColumnValues:
             ordered = sorted(self.codes)
             ranks = np.empty(len(ordered), np.int32)
             ranks[np.fromiter(map(self.codes.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(ordered))
-            # The values of a document ascended by their texts within its batch, so they ascend by these numbers too.
+            # Within its batch, the values of a document ascend by their texts. So they ascend by these ranks too.
             values, words = ranks[values], Strings.joined(*end_to_end(ordered))
         return Column(self.kind, None if (counts == 1).all() else starts_of(counts), values, words)
 
@@ -301,7 +304,7 @@ class ColumnsCollector:
 
 
 class ColumnCounts:
-    """Counts the values of each column during a build, and refuses columns whose values are not of one type.
+    """Counts the values of each column during a build, and refuses a column with values of two types.
 
     `kinds` has the types of columns by name.
     """
@@ -333,7 +336,7 @@ class ColumnCounts:
                 self._first[name] = First(segment.docno(doc), _shown(column.shown(column.values[0])))
 
     def refuse_two_types(self) -> None:
-        """Raise InputError if a column had values that are not of its type."""
+        """Raise InputError if a column has values of another type than its own."""
         for name, kind in self._kinds.items():
             bad, good = self._faulty[name], self._values[name]
             first, faulty = self._first[name], self._first_faulty[name]
@@ -353,7 +356,7 @@ class ColumnCounts:
                 )
 
     def refuse_missing(self) -> None:
-        """Raise InputError if no document had a value of a column."""
+        """Raise InputError if no document has a value in some column."""
         for name, values in self._values.items():
             if not values:
                 fields = sorted(self._fields)

@@ -34,7 +34,7 @@ def delete_documents(segments: list[Segment], docnos: Iterable[str], generation:
 def with_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> SegmentEntry:
     """Write the tombstones of a segment for a generation, and return the segment's new entry in the manifest.
 
-    `docs` are all deleted documents of the segment: those that were deleted before, and the new ones.
+    `docs` are all deleted documents of the segment, both those that were deleted before and those that are deleted now.
     """
     dead = np.zeros(segment.docs, np.bool_)
     dead[docs] = True

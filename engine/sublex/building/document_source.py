@@ -30,8 +30,8 @@ Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable
 
 # The parts of a document that a user can name in `roles`.
 ROLES = ("id", "text", "title")
-# What a path may have and a text seldom has: a slash, an ending, or the name of a source before a colon. A path may also
-# be empty or `-`.
+# The pattern of a path that is hardly a text: it has a slash, an ending, or the name of a source before a colon. A path may
+# also be empty or `-`.
 _PATH = re.compile(r"^-?$|[/\\]|\.\w+$|^\w+:\S")
 NAMES_OF_DOCUMENT = FieldNames(("docno",), ("text",))
 
@@ -87,7 +87,7 @@ def source_of(
 ) -> DocumentSource:
     """Return the source for the paths or documents that a user gives.
 
-    `reader` is an expression that names the reader; without it each file's format is detected. `roles` maps "id", "text"
+    `reader` is an expression that names the reader; without it, the format of each file is detected. `roles` maps "id", "text"
     and "title" to the names of fields, for documents in memory. With `strict` the first malformed record raises
     `InputError`.
     """
@@ -112,7 +112,7 @@ def source_of(
         )
     if is_frame(documents) and isinstance(roles, Mapping):
         known = list(documents.columns)  # type: ignore[union-attr]
-        # The names of columns may be numbers; records have them as texts.
+        # A DataFrame may have numbers as names of columns. In records the names are texts.
         roles = {role: str(name) if name in known else name for role, name in roles.items()}
     names = _names(roles)
     if is_frame(documents):
@@ -121,13 +121,13 @@ def source_of(
 
 
 def _rows(frame: Any, roles: Mapping[str, str], names: FieldNames) -> Iterator[dict[str, Any]]:
-    """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names, the id or the text."""
+    """Return the rows of a DataFrame. Raise InputError if it lacks the id, the text, or a column that the user names."""
     there = list(map(str, frame.columns))
     if missing := [name for name in roles.values() if name not in there]:
         raise InputError(f"The DataFrame has no column {missing[0]}; it has {', '.join(there)}.")
     wanted = {"id": names.ids, "text": (*names.texts, names.title)}
     if lacking := [role for role, known in wanted.items() if not set(known) & set(there)]:
-        # A name such as ID or Text is an alias but for its case.
+        # Columns such as ID or Text have a known name in another case.
         likely = {role: next((name for name in there if name.lower() in wanted[role]), "…") for role in lacking}
         own = getattr(getattr(frame, "index", None), "name", None)
         reset = f" {own} is its index; df.reset_index() makes it a column." if own else ""
@@ -139,7 +139,7 @@ def _rows(frame: Any, roles: Mapping[str, str], names: FieldNames) -> Iterator[d
 
 
 def _names(roles: Mapping[str, str] | None) -> FieldNames | None:
-    """Return the names of fields that a user gives; raise InputError for a value that names none."""
+    """Return the names of fields that a user gives. Raise InputError for a value that is not the name of a field."""
     if roles is None:
         return None
     if not isinstance(roles, Mapping):
@@ -162,8 +162,8 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _refuse_texts(paths: Sequence[str | os.PathLike[str]]) -> None:
-    """Raise InputError if none of the paths exists and all look like texts, which are no documents."""
-    # One word alone is rather a path that was mistyped.
+    """Raise InputError if none of the paths exists and all look like texts. A text alone is not a document."""
+    # A single word is more likely a mistyped path than a text.
     several = len(paths) > 1 or " " in os.fspath(paths[0])
     if several and not any(os.path.exists(path) or _PATH.search(os.fspath(path)) for path in paths):
         document = {"id": "1", "text": str(paths[0])}
@@ -175,8 +175,8 @@ def _checked_documents(
 ) -> Iterator[Document]:
     """Yield the items as documents; an item that is a mapping becomes a document.
 
-    An item that is malformed, such as a document whose text is a number, is left out and reported; if the report is
-    strict, it raises `InputError`. So does an item of any other type, and a `Document` if the user gave `names`.
+    A malformed item, such as a document whose text is a number, is left out and reported. Raise `InputError` for a malformed
+    item if the report is strict, for an item of any other type, and for a `Document` if the user gave `names`.
     """
     known = names or ALIASES
     for number, item in enumerate(documents, 1):
@@ -217,7 +217,7 @@ def _is_missing(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
-        # Comparing pandas.NA gives neither true nor false, and comparing arrays gives arrays.
+        # Such a comparison is neither true nor false for pandas.NA, and is an array for arrays.
         return type(value).__name__ == "NAType"
 
 
@@ -236,7 +236,7 @@ def _checked(item: Document) -> Document:
 
 
 def _with_sound_id(document: Document) -> Document:
-    """Return the document; raise `ValueError` if its docno cannot be the id of a document."""
+    """Return the document unchanged. Raise `ValueError` if its docno cannot be the id of a document."""
     if fault := id_fault(document.docno):
         raise ValueError(f"its docno {document.docno!r} {fault}")
     return document

@@ -1,4 +1,4 @@
-"""The rule for documents that share a docno: which of them a build indexes, and which older ones it deletes."""
+"""The rule for documents with the same docno: which of them a build indexes, and which older ones it deletes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Duplicates:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the table of docnos takes."""
+        """The bytes of memory that the table of docnos takes."""
         return self._docnos.nbytes
 
     def add_known(self, data: np.ndarray, sizes: np.ndarray) -> None:
@@ -66,7 +66,7 @@ class Duplicates:
         return is_new, docnos
 
     def forget(self) -> None:
-        """Free the memory of the table of docnos. No batch may follow."""
+        """Free the memory of the table of docnos. After this call, `select` must not be called again."""
         self._docnos = Interner()
         self._doc_of_docno = {}
 

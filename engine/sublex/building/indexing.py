@@ -30,7 +30,7 @@ from sublex.language.profiles import profile as find_profile
 from sublex.tools.arguments import shown
 
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
-# Bytes: below this, too many spills would be written.
+# The least memory of a build, in bytes. With less, a build would write too many spills.
 LEAST_MEMORY = 16 << 20
 
 
@@ -87,8 +87,8 @@ def add_documents(
 ) -> BuildSummary:
     """Add documents to the index at `path` and return the summary of the addition.
 
-    The arguments are those of `Index.add`. In addition, `before_commit` is called before a segment is committed, as
-    `writer.BeforeCommit` describes, and `registry` has the plugins, by default the installed ones.
+    Most arguments are those of `Index.add`. `before_commit` is called before a segment is committed, as
+    `writer.BeforeCommit` describes. `registry` has the plugins, by default the installed ones.
     """
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
@@ -115,7 +115,7 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
     call = parse_call(text, unnamed=True)
     found = registry.find("analyzer", call.name)
     plugin = registry.plugin(found.plugin)
-    # A plugin's name that the user wrote in another case is stored in the case in which it is registered.
+    # The index stores a name in the case in which the plugin registered it, even if the user wrote another case.
     name = found.name if call.name.casefold() == found.name.casefold() else call.name
     settings: dict[str, Any] = {"name": name, "params": registry.by_name("analyzer", call)}
     if hasattr(analyzer, "settings"):

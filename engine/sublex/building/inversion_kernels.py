@@ -11,8 +11,8 @@ from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
 # The type of `records` in the signatures of the kernels.
 RECORDS = int32[:, ::1]
-# The columns of the records that `count_terms` keeps for the terms of a batch: the place of the term's last entry; its
-# last document, -1 for none; the bytes of its posting list; the number of its documents.
+# The columns of the records that `count_terms` has for the terms of a batch: the place of the term's last entry; its last
+# document, or -1; the number of bytes of its posting list; the number of its documents.
 PLACE, DOC, BYTES, DF = range(4)
 
 
@@ -20,9 +20,9 @@ PLACE, DOC, BYTES, DF = range(4)
 def _count(term, first, o, records, entries, tfs):
     """Count one occurrence of `term` in the document whose entries begin at `first`.
 
-    A term without an entry in this document gets one at the place `o`. Return the place for the next new entry. The
-    code has no branches, because a processor could not predict them. The number 0 stands for no term: the next entry
-    overwrites its entry.
+    A term without an entry in this document gets an entry at the place `o`. Return the place for the next new entry. The
+    code has no branches, because a processor could not predict them. The number 0 means no term; the next entry overwrites
+    the entry of this number.
     """
     at = np.int64(records[term, PLACE])
     place = at if at >= first else o
@@ -50,7 +50,7 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     * records[n] has, for term n, the bytes of its posting list in the byte code (column BYTES) and the number of its
       documents (column DF).
     * cf[n] is the number of occurrences of term n.
-    * `counts` has how often each distinct token occurs in the selected documents.
+    * `counts` has the number of occurrences of each distinct token in the selected documents.
     * flat[begins[t]:begins[t + 1]] are the numbers of the terms of distinct token t.
     """
     room = 0
@@ -58,8 +58,8 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
         token = numbers[local]
         room += term_ends[token] - (term_ends[token - 1] if token else 0)
     begins, met, flat = np.empty(len(numbers) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
-    # Two columns for each token: its term if it has exactly one, else 0 for none and -1 for several; and how often it
-    # occurs.
+    # Two columns for each token. The first is its term if it has exactly one term, 0 if it has none, and -1 if it has
+    # several. The second is the number of its occurrences.
     found = np.zeros((len(numbers), 2), np.int32)
     n, x = np.int32(0), np.int64(0)
     for local in range(len(numbers)):
@@ -124,16 +124,16 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
 
 @kernel((I32, I64, FLAGS, I64, I32, I64, int64), before="positions")
 def invert_positions(tokens, field_ends, keep, begins, flat, cursors, gap):
-    """Return the positions of the terms of a batch, in bytes, the number of bytes of a position, 2 or 4, and places of fields.
+    """Return the positions of the terms of a batch as bytes, the number of bytes of a position (2 or 4), and places of fields.
 
     `tokens` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. `field_ends` says where the tokens
-    of each document's title, of its text and of its other fields end, document after document; `gap` positions stay free
-    between two fields that have tokens. Each term takes one position. A token without terms takes one position, which stays
-    free. The positions of the term n are written from cursors[n] on, in the order of the documents; the kernel moves cursors[n]
+    of each document's title, text and other fields end, document after document. Each term takes one position. A token
+    without terms takes one position too, which stays free. Between two fields that have tokens, `gap` positions stay free.
+    The positions of term n are written from cursors[n] on, in the order of the documents, and the kernel moves cursors[n]
     behind them.
 
-    The third array has the positions at which all fields but the title begin in each selected document, document after document.
-    A field without tokens begins where the field before it ends.
+    The third result has, document after document, the position at which each field but the title begins. A field without
+    tokens begins where the field before it ends.
     """
     fields = len(field_ends) // max(1, len(keep))
     i, total, longest, docs = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
@@ -186,14 +186,14 @@ def invert_batch(entries, tfs, ends, records, order):
     `entries`, `tfs`, `ends` and `records` are results of `count_terms`. `order` lists the terms, by their numbers in
     the batch, in the order in which their lists are returned.
     """
-    # Two columns for each term: where the next posting of its list goes, and its last document.
+    # Two columns for each term: the place for the next posting of its list, and the last document in the list.
     state = np.empty((len(records), 2), np.int64)
     total = np.int64(0)
     for k in range(len(order)):
         state[order[k], 0], state[order[k], 1] = total, -1
         total += records[order[k], BYTES]
-    # There are three spare bytes at the end, because a posting is written as three bytes, of which it may need fewer,
-    # and because the kernels that decode read three bytes ahead.
+    # There are three spare bytes at the end, for two reasons. A posting is always written as three bytes, even if it needs
+    # fewer. And the kernels that decode read three bytes ahead.
     out = np.zeros(total + 3, np.uint8)
     i = np.int64(0)
     for doc in range(len(ends)):
@@ -243,9 +243,9 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
 def join_positions(terms, counts, data, sizes, begins, ends, offsets, ranks, first_rank, cursors, positions):
     """Append the positions of consecutive terms from consecutive batches to the positions of these terms.
 
-    Batch b has the positions of the terms terms[begins[b]:ends[b]] in `data` from the byte offsets[b] on: counts[k] of them
-    for list k, and sizes[b] bytes for each, as `invert_positions` made them. The positions of term t go to `positions`
-    from the place cursors[ranks[t] - first_rank] on. The kernel advances this cursor to the place after them.
+    `invert_positions` made the positions. Batch b has those of the terms terms[begins[b]:ends[b]] in `data`, from the byte
+    offsets[b] on. List k has counts[k] positions, and each position takes sizes[b] bytes. The positions of term t go to
+    `positions` from the place cursors[ranks[t] - first_rank] on. The kernel advances this cursor to the place after them.
     """
     for b in range(len(begins)):
         at, size = offsets[b], sizes[b]
@@ -264,11 +264,11 @@ def join_positions(terms, counts, data, sizes, begins, ends, offsets, ranks, fir
 
 @kernel((I32, I64, I32, I32, I64, I32), before="fields")
 def spread(docs, df, field_docs, field_tfs, field_df, out):
-    """Write to `out`, for each posting, its frequency in a field; 0 if the field of its document lacks the term.
+    """Write to `out` the frequency of each posting in a field; 0 if the field of the document lacks the term.
 
-    The documents of the posting lists lie end to end in `docs`, and list k has df[k] of them. In the same way, `field_docs` and
-    `field_tfs` have the field_df[k] documents whose field holds the term, which are among those of the list, and the
-    frequencies.
+    The documents of the posting lists lie end to end in `docs`; list k has df[k] documents. `field_docs` and `field_tfs` have,
+    in the same way, the documents whose field holds the term, and the frequencies there. List k has field_df[k] such
+    documents, and all of them are among its df[k] documents.
     """
     i = j = np.int64(0)
     for k in range(len(df)):
@@ -308,7 +308,7 @@ def document_lists(terms, sizes, data, ranks, counts):
 def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
     """Write the most frequent form of each term to `chosen`, whose values must be -1 before the call.
 
-    Of equally frequent forms, the kernel takes the smallest by its bytes.
+    If several forms are equally frequent, the kernel takes the one whose bytes come first.
 
     String forms[k] of the table (ends, arena) is a form of the term with the rank ranks[k]; it occurs counts[k] times.
     The term with the rank r is string terms[r] of the table (term_ends, term_arena). A term gets -1 if it has no form,

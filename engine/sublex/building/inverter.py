@@ -24,19 +24,19 @@ from sublex.index.format import FolderWriter
 from sublex.index.offsets import spans, starts_of
 from sublex.tools.workers import Workers
 
-# Consecutive batches form a group when their posting lists have this number of bytes; a kernel joins the lists of a
+# Consecutive batches form a group as soon as their posting lists have this number of bytes. A kernel joins the lists of a
 # group in one call.
 GROUP_BYTES = 8 << 20
-# A range of terms that is joined and encoded in one call has at least LEAST_POSTINGS postings; larger inputs are
-# divided into RANGES ranges for each worker.
+# One call joins and encodes a range of terms. A range has at least LEAST_POSTINGS postings. Larger inputs are divided into
+# RANGES ranges for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
-# Bytes of memory for each posting of such a range, for each position, and for each posting's frequency in a field. `nbytes`
-# counts four ranges of the least size for the workers.
+# The bytes of memory that a range takes for each posting, for each position, and for each posting's frequency in a field.
+# `nbytes` counts four ranges of the least size for the workers.
 POSTING_BYTES, POSITION_BYTES, FIELD_BYTES = 16, 12, 16
 
 
 class FieldCounts(NamedTuple):
-    """The posting lists of a batch in one field, for the same terms in the same order as those of the whole documents.
+    """The posting lists of a batch in one field. Terms and their order are those of the lists of whole documents.
 
     The list of term k takes `sizes[k]` bytes of `data`, and has `df[k]` documents. `lengths` has the number of terms of each
     document's field.
@@ -54,9 +54,10 @@ class BatchCounts(NamedTuple):
     The list of the term `terms[k]` takes `sizes[k]` bytes of `data`; the lists are in the order of the terms' bytes. Documents
     are counted from 0 within the batch. `df` and `cf` are the frequencies of the terms within the batch. `lengths` has
     the number of terms of each document, and `uniques` the number of distinct terms. `token_counts` has the number of
-    occurrences of each distinct raw token of the batch. `positions` has `cf[k]` positions for the list k, end to end, of
-    `position_size` bytes each; it is None if the index stores no positions. `fields` has the posting lists of each stored
-    field, and `begins`, with positions, an array for each field but the title: the position at which it begins in each document.
+    occurrences of each distinct raw token of the batch. `positions` has the positions end to end: `cf[k]` positions for list
+    k, and `position_size` bytes for each position; it is None if the index stores no positions. `fields` has the posting
+    lists of each stored field. If there are positions, `begins` has an array for each field but the title: the position at
+    which the field begins in each document.
     """
 
     terms: np.ndarray
@@ -103,7 +104,7 @@ def count_terms(
     met, entries, tfs, doc_ends, lengths, records, cf, token_counts, begins, numbered = inversion_kernels.count_terms(
         tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
     )
-    # A term may occur only in documents that were left out.
+    # Terms that occur only in documents that were left out have no list.
     ordered = terms.ascending(met[records[1:, inversion_kernels.DF] > 0]).astype(np.int32)
     order = places[ordered]
     data = inversion_kernels.invert_batch(entries, tfs, doc_ends, records, order)
@@ -134,8 +135,8 @@ def _count_fields(
 ) -> tuple[FieldCounts, ...]:
     """Return the posting lists of each stored field. `order` has the numbers of the terms in the batch, in the order of the lists.
 
-    A field is counted as a whole document is. The distinct raw tokens of the batch give the numbers of the terms, so these are
-    the same whatever tokens are counted.
+    A field is counted like a whole document. The distinct raw tokens of the batch decide the numbers of the terms, so the
+    numbers are the same for a field and for whole documents.
     """
     from sublex.building import inversion_kernels
 
@@ -178,7 +179,7 @@ class _GroupPositions(NamedTuple):
 
 
 class _FieldLists(NamedTuple):
-    """The posting lists of a group in one field: the bytes of each list, all lists end to end, and where those of each batch begin."""
+    """The posting lists of a group in one field: the size of each list, all lists end to end, and where each batch begins."""
 
     sizes: np.ndarray
     data: np.ndarray
@@ -232,11 +233,11 @@ class _Group(NamedTuple):
     def cuts(
         self, ranks: np.ndarray, bounds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-        """Return three matrices, and one more for each field, with a row for each bound and a column for each batch.
+        """Return three matrices, and a further matrix for each field. A row is for a bound, and a column for a batch.
 
         `bounds` has ranks of terms. The first matrix has the number of the batch's first list whose term has this rank
         or a higher one. The second matrix has the place where the data of this list begins, and the third matrix the place
-        where its positions begin, if there are any. Those of fields have the place where the data of the list in the field begins.
+        where its positions begin, if there are any. The matrix of a field has the place where the list in the field begins.
         """
         lists, data, positions, *fields = (
             np.zeros((len(bounds), len(self.first_docs)), np.int64) for _ in range(3 + len(self.fields))
@@ -277,7 +278,7 @@ class Inverter:
     @property
     def nbytes(self) -> int:
         """An upper bound of the memory, in bytes, that is needed to hold the inverted index and to write it."""
-        # The part of the postings that is decoded at a time.
+        # The share of the postings that is decoded at a time.
         part = min(1, 4 * LEAST_POSTINGS / max(1, self._postings)) + 1 / RANGES
         posting_bytes = POSTING_BYTES + FIELD_BYTES * len(self._stored)
         writing = int(part * (posting_bytes * self._postings + POSITION_BYTES * self._positions))
@@ -348,7 +349,7 @@ class Inverter:
     def _write_postings(
         self, ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, field_dfs: Sequence[np.ndarray], workers: Workers
     ) -> None:
-        """Write the posting lists of all batches as one list for each term, with positions and fields if the batches have them.
+        """Write one posting list for each term, joined from all batches, with positions and fields if the batches have them.
 
         `field_dfs` has, for each stored field, the document frequency of each term in the field.
         """
@@ -385,7 +386,7 @@ class Inverter:
                 (*group.fields[number][:2], fields[number][k])
                 for group, (*_, fields) in zip(self._groups, cuts, strict=True)
             ]
-            # The document frequencies are columns of tables, and the kernel takes whole arrays.
+            # The document frequencies are slices of columns of tables, and the kernel takes contiguous arrays.
             whole_df, field_df = map(np.ascontiguousarray, (df[begin:end], field_dfs[number][begin:end]))
             found = np.empty(len(docs), np.int32)
             inversion_kernels.spread(docs, whole_df, *join(k, field_df, parts), field_df, found)

@@ -1,7 +1,7 @@
-"""Joining indexes into one, and splitting one into several, without reading a document again.
+"""Join several indexes into one, and split one index into several. No document is read again.
 
-A joined index has copies of the segments of its parts, in their order. A part of a split index has one segment, with the
-documents of a range. Fitted models, vectors and resources stay behind: what they learned is of other documents.
+A joined index has copies of the segments of its parts, in their order. A part of a split index has one segment with a
+range of the documents. Fitted models, vectors and resources are not copied, since they belong to another set of documents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sublex.index.segment import Segment, open_segment
 from sublex.tools.strings import Strings
 from sublex.tools.workers import Workers
 
-# Called with the number of documents so far.
+# A function that is called with the number of documents so far.
 Progress = Callable[[int], None]
 
 
@@ -63,9 +63,9 @@ def join(
 def split(
     root: Path, parts: Sequence[Path], workers: int, overwrite: bool = False, progress: Progress = lambda docs: None
 ) -> list[BuildSummary]:
-    """Write the documents of an index to new indexes `parts`, in ranges of nearly equal size; return the summary of each.
+    """Write the documents of an index to the new indexes `parts`, in ranges of nearly equal size. Return their summaries.
 
-    The index itself stays as it is.
+    The index itself stays unchanged.
     """
     manifest = read_manifest(root)
     refuse_if_attached(root, manifest, "split it")
@@ -117,14 +117,14 @@ def _read_part(root: Path, part: Path) -> Manifest:
 
 
 def _like(manifest: Manifest) -> Manifest:
-    """Return the manifest of a new index that is built as another one was, without segments."""
+    """Return the manifest of a new index without segments, with the settings of another index."""
     return new_manifest(
         manifest.profile, manifest.store, manifest.analyzer, columns=manifest.columns, fields=manifest.fields
     )
 
 
 def _expect_alike(first: Path, one: Manifest, part: Path, other: Manifest) -> None:
-    """Raise InputError, which names the setting, if two indexes were not built alike."""
+    """Raise InputError if two indexes were built with different settings. The message names the setting."""
     settings = [
         ("the analyzer", one.analyzer.settings, other.analyzer.settings),
         ("the versions of libraries behind the analyzer", dict(one.analyzer.versions), dict(other.analyzer.versions)),
@@ -149,7 +149,7 @@ def _segments(parts: Sequence[Path], manifests: Sequence[Manifest]) -> Iterator[
 
 
 def _expect_distinct(parts: Sequence[Path], manifests: Sequence[Manifest]) -> None:
-    """Raise InputError if two documents have one docno."""
+    """Raise InputError if two documents have the same docno."""
     docnos, owners = Interner(), []
     for part, segment in _segments(parts, manifests):
         data, sizes = live_docnos(segment)

@@ -1,4 +1,4 @@
-"""The journal of a build: how far a build has come after each spill, so that an interrupted build can be resumed."""
+"""The journal of a build records its state after each spill, so that an interrupted build can be resumed."""
 
 from __future__ import annotations
 

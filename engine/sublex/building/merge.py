@@ -33,8 +33,7 @@ TEXT_FRAMES = 1 << 9
 def merge_segments(segments: list[Segment], directory: Directory, workers: Workers) -> SegmentEntry:
     """Write the live documents of `segments`, in their order, as one segment in the new folder `directory`.
 
-    Return the new segment's entry for the manifest. An optional part that one of the segments does not store is left
-    out.
+    Return the new segment's entry for the manifest. The new segment has an optional part only if all `segments` have it.
     """
     live = [~segment.dead for segment in segments]
     terms = TermMerge(segments, live, workers)
@@ -55,7 +54,7 @@ def merge_segments(segments: list[Segment], directory: Directory, workers: Worke
         if all("columns" in segment.folder for segment in segments):
             _merge_columns(segments, live, folder)
         data = folder.finish()
-    # The sum of the lengths would be wrong: another engine may have stated other lengths.
+    # The sum of the lengths may differ from this number, if another engine stated the lengths.
     tokens = sum(segment.entry.live.tokens for segment in segments)
     stated = any(segment.entry.stated for segment in segments)
     docs = sum(segment.live for segment in segments)

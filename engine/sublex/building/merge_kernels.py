@@ -11,7 +11,7 @@ from sublex.tools.compiled import FLAGS, I32, I64, kernel
 def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, tfs_out):
     """Copy the decoded posting lists of one segment to the posting lists of the merged segment.
 
-    Document d becomes document doc_map[d]; it is left out if this is -1. Term k, with counts[k] postings, becomes term
+    Document d becomes document doc_map[d]; if doc_map[d] is -1, d is left out. Term k, with counts[k] postings, becomes term
     t = ranks[k] of the merged segment. Its postings go to the places of `docs_out` and `tfs_out` from cursors[t] up to
     ends[t], and the kernel advances the cursor. Returns the first k whose postings do not fit into these places, or -1.
     """
@@ -34,8 +34,8 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, t
 def merge_positions(positions, docs, tfs, ranks, counts, doc_map, cursors, ends, positions_out):
     """Copy the positions of the postings of one segment to those of the merged segment.
 
-    The first six arguments but `positions` are those of `merge_postings`; posting i has the next tfs[i] positions. Those of
-    term t go to the places of `positions_out` from cursors[t] up to ends[t], and the kernel advances the cursor. Returns the
+    `docs` to `doc_map` are as in `merge_postings`. Posting i has the next tfs[i] values of `positions`. The positions of term
+    t go to the places of `positions_out` from cursors[t] up to ends[t], and the kernel advances the cursor. Returns the
     first k whose positions do not fit into these places, or -1.
     """
     i = at = np.int64(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-# Segments of one level that are merged into one segment of the next level.
+# This number of segments of one level are merged into one segment of the next level.
 MERGE_FACTOR = 8
 
 

@@ -33,7 +33,7 @@ from sublex.tools.workers import Workers
 
 # The folder of the finished segment within the folder of the build.
 SEGMENT = "segment"
-# Called with the number of documents indexed so far, and once more with the last number when all documents are read.
+# A function that is called with the number of documents indexed so far, and once more when all documents are read.
 Progress = Callable[[int], None]
 _SPACE = re.compile(r"\s")
 
@@ -56,7 +56,7 @@ class SegmentBuilder:
     def run(self, batch_makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> SegmentEntry:
         """Index all batches. Return the segment's entry for the manifest; its files are in `folder / SEGMENT`.
 
-        `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
+        `sources` identifies the input for a later `resume`. It is None if the input cannot be read a second time.
         """
         with Workers(self.settings.workers) as workers:
             # The call below frees the last segment when it returns. The merge of the spills can then use all the
@@ -116,7 +116,7 @@ class SegmentBuilder:
         return max(self.settings.memory - self.duplicates.nbytes, self.settings.memory // 4)
 
     def _select(self, batch: Batch) -> np.ndarray:
-        """Return the mask of the documents of a batch that are indexed, and note the unusual ones in the summary."""
+        """Return the mask of the documents of a batch to index, and note unusual documents in the summary."""
         self.summary.add_report(batch.report)
         keep, repeated = self.duplicates.select(batch)
         self.summary.duplicate += repeated
@@ -136,7 +136,7 @@ class SegmentBuilder:
 
     def _spill(self, segment: MemorySegment, workers: Workers, sources: Any) -> None:
         """Write the segment as a spill, and the journal."""
-        # A journal has no faulty values, so a build with such values cannot be resumed.
+        # A journal does not record faulty values of columns, so a build that has some ends here.
         self.columns.refuse_two_types()
         _give_back_memory()
         self._spills.append(segment.write(workers, spill=True))
@@ -145,7 +145,7 @@ class SegmentBuilder:
 
     def _finish(self, segment: MemorySegment, workers: Workers) -> SegmentEntry:
         """Write the segment as the result of the build."""
-        # A small build does not need this: it stays within its memory anyway, and reuse of freed memory is faster.
+        # A small build stays within its memory anyway, and is faster if it uses freed memory again.
         if segment.nbytes >= self.settings.memory // 2:
             _give_back_memory()
         entry = segment.write(workers, spill=False)
@@ -192,8 +192,9 @@ def _make_and_tokenize(
 ) -> tuple[Batch, RawTokens, np.ndarray | None]:
     """Make a batch and cut its texts into raw tokens.
 
-    With the content fields `fields`, return too where the raw tokens of each of them end in each document. The contents of the
-    batch then include all these fields. A newline stands between them, so a raw token never crosses the end of a field.
+    If `fields` names content fields, also return the places where the raw tokens of each field end in each document. The
+    contents of the batch then include all these fields. A newline stands between them, so no raw token crosses the end of a
+    field.
     """
     batch = make()
     if not fields:

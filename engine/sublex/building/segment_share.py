@@ -1,4 +1,4 @@
-"""A share of a segment: some of its documents, read as if the others were deleted. Nothing is written."""
+"""A share of a segment: some of its documents. The other documents look deleted to readers, but nothing is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sublex.index.segment import Segment
 
 
 class SegmentShare(Segment):
-    """A segment with the documents of the mask `keep` alone, which must be live."""
+    """A segment with only the documents of the mask `keep`. These documents must be live."""
 
     def __init__(self, segment: Segment, keep: np.ndarray):
         super().__init__(segment.directory, segment.entry)

@@ -1,8 +1,8 @@
 """Merging the terms of several segments: their lexicons, and their posting lists without deleted documents.
 
-The lexicons are read a window at a time. A window has the next terms, in ascending order, of all segments, up to the
-same term in each. A hash table numbers the terms of a window. Its posting lists are merged a range of terms at a time,
-in all threads. So memory does not grow with the postings; only the new ordinals of all terms stay in memory.
+The lexicons are read a window at a time. A window has the next terms, in ascending order, of all segments, and ends at the
+same term in each segment. A hash table numbers the terms of a window. Threads merge its posting lists, a range of terms at
+a time. So memory does not grow with the postings; only the new ordinals of all terms stay in memory.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ from sublex.index.segment import Segment
 from sublex.tools.strings import Strings
 from sublex.tools.workers import Workers
 
-# The largest number of terms that are read for a window, divided equally among the segments; and the least number for a
-# segment.
+# The largest number of terms of a window, which the segments share equally; and the least number of terms for a segment.
 WINDOW_TERMS, LEAST_TERMS = 1 << 18, 1 << 10
 # Terms are merged in ranges that have about this number of postings. Each thread merges one range after another.
 RANGE_POSTINGS = 1 << 18
 
 
 class TermRange(NamedTuple):
-    """The terms of a window from place `begin` to place `end`. `df` has the number of live documents of each.
+    """The terms of a window from place `begin` up to place `end`. `df` has the number of live documents of each term.
 
     `ordinals` has, for each segment, the range of ordinals of these terms in that segment. `places` has, for each
     segment, the place of each of these ordinals among the terms.
@@ -76,14 +75,14 @@ class Window:
         self.places = [place_of_live[places] for places in self._all_places]
 
     def terms(self, begin: int = 0, end: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bytes of a range of terms, end to end, and the size of each; by default of all terms."""
+        """Return the bytes of a range of terms, end to end, and the size of each term. By default return all terms."""
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of the surfaces of all terms, end to end, and the size of each surface.
 
-        The surface of a term is its most frequent raw form; of equally frequent forms, the smallest by its bytes. A
-        surface that is equal to its term is returned as an empty string. The counts of forms come from
+        The surface of a term is its most frequent raw form. If several forms are equally frequent, it is the form whose
+        bytes come first. A surface that is equal to its term is returned as an empty string. The counts of forms come from
         `LexiconReader.raw_forms`.
         """
         from sublex.building import inversion_kernels
@@ -128,7 +127,7 @@ class TermMerge:
         self.terms = self.postings = 0
         self._document_maps = _document_maps(live)
         self.has_positions = all(segment.has_positions for segment in segments)
-        # The number of content fields, 0 if a segment stores none. All segments of an index have the same.
+        # The number of content fields, 0 if the segments store no fields. It is the same for all segments of an index.
         self.fields = min((segment.content_fields for segment in segments), default=0)
 
     def windows(self) -> Iterator[Window]:
@@ -145,9 +144,9 @@ class TermMerge:
             begins = ends
 
     def _ends(self, begins: list[int]) -> list[int]:
-        """Return, for each segment, the ordinal at which the window ends that begins at the ordinals `begins`.
+        """Return the ordinal in each segment at which a window ends. The window begins at the ordinals `begins`.
 
-        The window ends after the same term in all segments.
+        It ends after the same term in all segments.
         """
         step = max(LEAST_TERMS, WINDOW_TERMS // len(self.segments))
         places = list(zip(self.segments, begins, strict=True))
@@ -197,7 +196,8 @@ class TermMerge:
     def _position_counts(self, part: TermRange) -> np.ndarray:
         """Return the number of positions of each term of `part` in live documents, as the lexicons and tombstones say.
 
-        Raise IndexCorrupt if they say more than a segment stores, so the caller can take memory for them.
+        Raise IndexCorrupt if a number is larger than the number of positions that the segments store. So the caller can
+        safely reserve memory for the positions.
         """
         counts = np.zeros(len(part.df), np.int64)
         for segment, (begin, end), places in zip(self.segments, part.ordinals, part.places, strict=True):
@@ -211,8 +211,8 @@ class TermMerge:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, list[np.ndarray]]:
         """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this.
 
-        The third item is their positions if `position_counts`, the number of positions of each term, is given. The fourth has
-        their frequencies in each of `fields`.
+        If `position_counts` gives the number of positions of each term, the third item is the positions. The fourth item has
+        the frequencies in each of `fields`.
         """
         from sublex.building import merge_kernels
 
@@ -276,7 +276,7 @@ def count_live_terms(segments: list[Segment]) -> int:
 
 
 def release(segments: list[Segment], *names: str) -> None:
-    """Let the system take back the memory of components that have been read; by default of all components.
+    """Let the system take back the memory of the components `names` that have been read; by default, of all components.
 
     Without this call, the mapped files of all spills would fill the memory.
     """

@@ -1,4 +1,4 @@
-"""The vocabulary of a segment that is being built: raw tokens, their terms, and how often each occurs.
+"""The vocabulary of a segment that is being built: raw tokens, their terms, and the number of occurrences of each.
 
 Raw tokens and terms get numbers in the order of their first appearance. `number` must see the batches in order, in one
 thread. Other threads work with a `TokenTerms`, which never changes.
@@ -16,7 +16,7 @@ from sublex.contracts.base import Analyzer
 from sublex.index.components.lexicon import LexiconWriter
 from sublex.index.format import FolderWriter
 
-# Bytes of memory for each distinct raw token while the lexicon is written, in addition to the tables.
+# The bytes of memory that each distinct raw token takes while the lexicon is written, in addition to the tables.
 TOKEN_BYTES = 64
 NEWLINE = 10
 
@@ -73,7 +73,7 @@ class TokenVocabulary:
         parts = joined if lines.isascii() else [terms.encode() for terms in joined]
         sizes = np.fromiter(map(len, parts), np.int64, len(parts))
         ends = np.flatnonzero(data == NEWLINE)
-        # The number of lines of each raw token. A raw token without terms has one empty line.
+        # The number of lines of each raw token. A raw token without terms has one line, which is empty.
         lines_of = np.diff(np.searchsorted(ends, np.cumsum(sizes + 1) - 1) + 1, prepend=0)
         starts = np.concatenate([[0], ends[:-1] + 1])
         kept = np.repeat(sizes > 0, lines_of)

@@ -51,9 +51,9 @@ STORED_PARTS, DEFAULT_PARTS = ("text", "terms", "positions"), ("text", "terms")
 LISTING = "last-build.tsv"
 # The folder, within the folder of a build, for a segment that is then rewritten in another order.
 UNORDERED = "unordered"
-# Called before a segment is committed, with the new manifest and the entries of the segments that the new segment replaces. It
-# returns the manifest to commit. If the documents were reordered, the array has, for each new document, its place among
-# the live documents of the replaced segments.
+# A function that is called before a segment is committed. It gets the new manifest, and the entries of the segments that the
+# new segment replaces. If the documents were reordered, it also gets an array with the place of each new document among the
+# live documents of the replaced segments. It returns the manifest to commit.
 BeforeCommit = Callable[[Manifest, Sequence[SegmentEntry], np.ndarray | None], Manifest]
 
 
@@ -100,7 +100,7 @@ def create(
 
 
 def _expect_words_in_fields(segment: Segment, settings: BuildSettings, source: DocumentSource) -> None:
-    """Raise InputError if there is a named field that has no term in any document."""
+    """Raise InputError if no document has a term in some named field."""
     segment.fields = settings.fields
     for name in settings.fields:
         if not segment.field_lengths(name).any():
@@ -122,8 +122,8 @@ def make_index(
 ) -> BuildSummary:
     """Make an index and return the summary of its documents.
 
-    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources and names
-    stay, and so does what people decided about labels.
+    An existing index is replaced only with `overwrite`, and only when the new one is finished. The new index keeps its
+    resources, its names, and the decisions of people about labels.
 
     Args:
         root: The folder of the index.
@@ -153,9 +153,9 @@ def make_index(
 
 
 def existing_index(root: Path, overwrite: bool) -> Manifest | None:
-    """Return the manifest of the index that a build will replace, or None if there is none that can be read.
+    """Return the manifest of the index that a build will replace. Return None if there is no index that can be read.
 
-    Raises `IndexProblem` if there is an index and `overwrite` is false, and if the manifest is none of Sublex's.
+    Raises `IndexProblem` if there is an index and `overwrite` is false, or if another program wrote the manifest.
     """
     if not Directory(root).has(MANIFEST):
         return None
@@ -186,7 +186,7 @@ def add(
     progress: Progress,
     before_commit: BeforeCommit | None = None,
 ) -> BuildSummary:
-    """Add documents as a new segment, then merge small segments by the merge policy. Return the addition's summary.
+    """Add documents as a new segment, then merge small segments by the merge policy. Return the summary of the new documents.
 
     `settings` is a function that makes the settings from the manifest of the index. The rule for duplicates also
     applies to docnos that are already in the index.
@@ -215,7 +215,7 @@ def add(
                     entry = with_tombstones(segment, np.array(duplicates.superseded), new.generation)
                 _commit_segments(root, new, [entry], before_commit)
             _write_listing(root, summary)
-        # The addition is committed. A merge that fails does not undo it.
+        # The new documents are committed. A merge that fails does not undo this.
         with suppress(SublexError, OSError):
             committed = read_manifest(root)
             count = segments_to_merge([segment.docs for segment in committed.segments])
@@ -253,7 +253,7 @@ def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = Non
 
 
 def _is_divided(segments: Sequence[SegmentEntry]) -> bool:
-    """Return whether there is something to merge: several segments, or deleted documents."""
+    """Return whether an index has something to merge: several segments, or deleted documents."""
     return len(segments) > 1 or any(segment.deleted for segment in segments)
 
 
@@ -300,7 +300,7 @@ def _commit_segments(
 ) -> None:
     """Move finished segments to their places, and commit the manifest `new` with these segments as its last ones.
 
-    `before_commit`, if given, gets the manifest, `replaced` and `order`, as `BeforeCommit` describes.
+    If `before_commit` is given, it gets the manifest, `replaced` and `order`, as `BeforeCommit` describes.
     """
     segments = Directory(root) / SEGMENTS
     segments.make()

@@ -45,8 +45,8 @@ class Document(NamedTuple):
     """A document of a collection, as a reader yields it.
 
     `docno` is the user's identifier: a string of any length, not empty. `title` and `text` are searched. `fields` holds
-    other values to store with the document; JSON must be able to represent them. `searched` has the names of those that are
-    searched too. An index sets it for the documents that it gives; readers leave it empty.
+    other values to store with the document; JSON must be able to represent them. `searched` has the names of the fields
+    whose text is searched too. Sublex sets `searched` for documents that it reads from an index; readers leave it empty.
     """
 
     docno: str
@@ -59,7 +59,7 @@ class Document(NamedTuple):
     def contents(self) -> str:
         """The text that is indexed: the title, a newline and the text; the text alone if there is no title.
 
-        The other fields that are searched follow, each after an empty line.
+        The fields that `searched` names follow, each after an empty line.
         """
         return "".join([contents_of(self.title, self.text), *other_texts(self.fields, self.searched)])
 
@@ -82,11 +82,11 @@ class Token(NamedTuple):
 
 
 class Break(IntFlag):
-    """The kinds of break before a word; several kinds add up, and 0 means that only white space stands there.
+    """The kinds of break before a word. 0 means that only white space stands before the word. Several kinds add up.
 
     HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons,
     STOP for the end of a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first
-    word of a document, of its text after a title, and of a text after an empty line.
+    word of a document, the first word after its title, and the first word after an empty line.
     """
 
     HYPHEN = 1
@@ -159,11 +159,11 @@ class Problem(NamedTuple):
 class Report:
     """The observations that a reader collects while it reads.
 
-    `problems` are the malformed records, in the order in which they were met. `notes` maps sentences for the user to
-    how often they apply. `fields` counts documents by role and field: `{"docno=id": 12}` says that the field `id` gave
-    the docno of 12 documents. `line` is the line on which the last document begins that the reader has yielded, or 0. A
-    reader may set `line` before it yields a document, so that `sublex lint` can name lines. With `strict`, the first
-    malformed record is an error.
+    `problems` are the malformed records, in the order in which the reader found them. `notes` maps each sentence for
+    the user to the number of times that it applies. `fields` counts documents by role and field: `{"docno=id": 12}`
+    says that the field `id` gave the docno of 12 documents. `line` is the line on which the last yielded document
+    begins, 0 if it is unknown. A reader may set `line` before it yields a document, so that `sublex lint` can name
+    lines. With `strict`, the first malformed record is an error.
     """
 
     strict: bool = False
@@ -180,11 +180,11 @@ class Report:
         self.problems.append(problem)
 
     def note(self, text: str, times: int = 1) -> None:
-        """Add a sentence for the user; the same sentence again only raises its count."""
+        """Add a sentence for the user. If the sentence is there already, only its count rises."""
         self.notes[text] = self.notes.get(text, 0) + times
 
     def count_field(self, role: str, name: str, times: int = 1) -> None:
-        """Count documents in which the collection's field `name` was taken as `role`: docno, title or text."""
+        """Count documents whose field `name` in the collection became their `role`: docno, title or text."""
         key = f"{role}={name}"
         self.fields[key] = self.fields.get(key, 0) + times
 
@@ -210,7 +210,7 @@ class Example(NamedTuple):
     """A small file of a reader's format, by which `sublex plugin test` checks the reader.
 
     `name` is the name of the file, and `data` its bytes. `docnos` has the docno of each document in it, in order. For a
-    reader of folders, `name` is that of the folder, and `data` maps the names of the files in it to their bytes.
+    reader of folders, `name` is the name of the folder, and `data` maps the names of the files in it to their bytes.
     """
 
     name: str
@@ -231,8 +231,8 @@ class Reader(Protocol):
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the source has this reader's format.
 
-        The engine calls it on every reader when the user names none. `head` is the first 64 KiB of the decompressed
-        file, and empty for a folder or the name of a dataset.
+        If the user names no reader, the engine calls this method of every reader. `head` is the first 64 KiB of the
+        decompressed file, and empty for a folder or the name of a dataset.
         """
         ...
 
@@ -256,10 +256,11 @@ class Analyzer(Protocol):
       the index stores the name and the parameters that the user wrote.
     * `versions()` returns the versions of the libraries that shape terms, by name. The index stores them.
     * `stages(text)` returns pairs of a stage's name and its words, which `sublex analyze` shows.
-    * `letters(text)` returns a text in the letters of terms, such as lower case. Patterns for terms are read by it.
+    * `letters(text)` returns a text in the letters that terms have, such as lower case. The engine applies it to
+      patterns that terms should match, such as `comput*`.
 
     The attribute `latex` is optional too. If it is true, raw tokens keep LaTeX commands that stand for letters, so that
-    `Schr\\"odinger` is one raw token; otherwise a backslash cuts.
+    `Schr\\"odinger` is one raw token; otherwise a raw token ends before a backslash.
     """
 
     def terms(self, token: str) -> list[str]:
@@ -284,9 +285,9 @@ class Vectors(str):
 
 
 class Folder(str):
-    """The value of a parameter that names a folder of the user, such as that of a neural model: a path in quotes.
+    """The value of a parameter that names a folder of the user, such as the folder of a neural model: a path in quotes.
 
-    An expression that an index brings can name no folder.
+    An expression that comes from a file of an index must not name a folder.
     """
 
 
@@ -303,8 +304,8 @@ class Param:
     * `range` is (lowest, highest) for a number; both ends are allowed unless `open` is true. For any other type,
       `range` lists the choices. For a tuple, `range` applies to each item.
     * `help` is a sentence that says what the parameter does.
-    * `only` is (another parameter, some of its values) if the parameter has an effect only with these values. With
-      others, a value that is not the default is refused.
+    * `only` is a pair: the name of another parameter, and some of its values. The parameter has an effect only if the
+      other one has one of these values; otherwise the parameter must keep its default.
     """
 
     name: str
@@ -321,7 +322,7 @@ class Param:
 
 
 class Statistics(NamedTuple):
-    """The statistics of a collection, over its live documents: documents, tokens, and postings.
+    """The numbers of documents, tokens and postings of a collection. Deleted documents do not count.
 
     A posting is one pair of a document and a distinct term in it.
     """
@@ -339,7 +340,7 @@ class Statistics(NamedTuple):
 class FieldStatistics(NamedTuple):
     """The statistics of a collection for a ranker with `fields`, over its live documents.
 
-    `docs`, `tokens` and `postings` are those of `Statistics`: they count whole documents. `mean_length` has the mean
+    `docs`, `tokens` and `postings` are as in `Statistics`: they count whole documents. `mean_length` has the mean
     number of tokens of each field, by name; documents in which the field is empty count too.
     """
 
@@ -424,19 +425,18 @@ class Ranker(Protocol):
 
     `claims` names properties of the scores, which `sublex plugin test` checks. The engine does not use them.
     `"rises with tf"`: a score never falls when the term frequency grows and all else stays. `"falls with length"`: a
-    score never grows when the document gets longer. `"falls with df"`: a score never grows when more documents hold the
-    term, each once more.
+    score never grows when the document gets longer. `"falls with df"`: a score never grows when the term occurs once in
+    each of some more documents.
 
     `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all terms of a
     document. The engine sums the results over the terms of each document and passes the sum as `doc.norm`. For the
     cosine, `norm_part` returns the squared weight.
 
     `fields` names the fields of documents whose frequencies and lengths the ranker reads, such as `("title", "text")`;
-    by default it names none. The index must have been built with these fields. All methods then get mappings from the
-    names of the fields to arrays, or to numbers in `explain`, for `tf` and `doc.length`. `collection` is a
-    `FieldStatistics`, whose `mean_length` is such a mapping too. `term` and `doc.unique` still describe whole
-    documents. The frequencies of a posting may be 0 in all fields of the ranker, if the term stands in other fields
-    only.
+    by default it names none. The index must have been built with these fields. For such a ranker, `tf` and `doc.length`
+    map the name of each field to an array; in `explain`, they map it to a number. `collection` is a `FieldStatistics`,
+    whose `mean_length` maps names to numbers too. `term` and `doc.unique` still describe whole documents. If a term
+    stands only in fields that the ranker does not name, its frequencies are 0 in all fields of the ranker.
     """
 
     fields: Sequence[str] = ()
@@ -474,7 +474,7 @@ class Ranker(Protocol):
 
 
 def evidence_of(tf: Any, doc: DocStats, term: TermStats) -> dict[str, Any]:
-    """Return the numbers of one posting to show with its score: those of each field for a ranker with fields."""
+    """Return the numbers of one posting to show with its score. A ranker with fields has the numbers of each field."""
     if not isinstance(tf, Mapping):
         return {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
     own = {f"tf in {field}": float(number) for field, number in tf.items()}
@@ -516,8 +516,9 @@ class ValueCount(NamedTuple):
 class Mark(NamedTuple):
     """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
 
-    `terms` are the words as the index has them: one term, or several that stand side by side for a phrase. `number` and
-    `label` name the label. `weight`, above 0 and at most 1, says how surely or how strongly the words belong to it.
+    `terms` are the words as terms of the index: one term for a word, and several for a phrase, whose words stand side
+    by side. `number` and `label` name the label. `weight`, above 0 and at most 1, says how surely or how strongly the
+    words belong to the label.
     """
 
     terms: tuple[str, ...]
@@ -529,9 +530,9 @@ class Mark(NamedTuple):
 class Proposal(NamedTuple):
     """What a fitted model proposes for one of its topics. People may accept, rename, merge or reject its label.
 
-    `text` identifies the topic when the model is fitted again, such as the label of its source. `words` name a topic
-    without a label. `label` is the label that the model has for the topic, "" for none. `confidence` says in words how
-    sure the label is, and `shown` whether the model shows it.
+    `text` identifies the topic, such as the label of its source, so that the engine recognises the topic after the
+    model is fitted again. `words` name a topic without a label. `label` is the label that the model has for the topic,
+    "" for none. `confidence` says in words how sure the label is, and `shown` whether the model shows it.
     """
 
     text: str
@@ -542,9 +543,9 @@ class Proposal(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A thing that an expander weighed for a query, such as a rejected sense of a word. `sublex explain` shows it.
+    """A reason why an expander changed a query as it did, such as a rejected sense of a word. `sublex explain` shows it.
 
-    `label` describes the thing in words, `value` is its score, and `parts` are further evidence for it.
+    `label` describes the reason in words, `value` is its score, and `parts` are further evidence for it.
     """
 
     label: str
@@ -553,17 +554,18 @@ class Evidence(NamedTuple):
 
 
 class GivenVectors(Mapping[str, Any]):
-    """What a user gives as the vectors of one query, by the names of vectors of an index.
+    """The vectors that a user gives for one query. Each is stored under the name of vectors of the index.
 
-    A value is a float32 array of one dimension, or of two for a matrix with a row for each token. The weights of terms are an
-    array of one dimension whose terms are in `tokens`. Objects are equal if the names, values and terms are.
+    A vector is a float32 array of one dimension. A matrix, which has a row for each token, is an array of two. Weights of
+    terms are an array of one dimension, and `tokens` has their terms. Two objects are equal if their names, values and
+    terms are equal.
     """
 
     def __init__(
         self, vectors: Mapping[str, Any], unknown: Mapping[str, str] = MappingProxyType({}),
         tokens: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ):  # fmt: skip
-        """Keep `vectors`. `unknown` has, for names whose file has no vector of this query, the file and the query.
+        """Keep `vectors`. `unknown` has the names whose file has no vector of this query, each with words that say so.
 
         `tokens` has the tokens of matrices, where they are known, and the terms of weights.
         """
@@ -576,7 +578,7 @@ class GivenVectors(Mapping[str, Any]):
         )
 
     def weighs(self, name: str) -> bool:
-        """Return whether what is given under a name is weights of terms."""
+        """Return whether the user gave weights of terms under a name, and not a vector or a matrix."""
         return name in self.tokens and getattr(self._vectors.get(name), "ndim", 0) == 1
 
     def _terms(self, name: str) -> bytes:
@@ -620,10 +622,10 @@ class Query(_TextAndTerms):
 
     `text` is plain words. `tree` is the query as it was written in the query language, None for plain words; it has a
     printed form. `condition` is a `sublex.contracts.operators.Condition` that all hits meet, None if there is none.
-    After an expander, the engine puts both back, and leaves out terms that the condition excludes.
+    After an expander, the engine puts `tree` and `condition` back, and leaves out terms that the condition excludes.
 
-    `given` has what the user gives as the query's vectors, by the name of the vectors of the index; None if the user
-    gives none.
+    `given` has the vectors that the user gives for the query, by the name of the vectors of the index; None if the user
+    gives no vectors.
 
     `evidence` says how an expander found the terms, and explanations show it. Comparison, the hash, the printed form
     and iteration ignore `evidence` and `tree`: queries with equal text, terms, condition and vectors are equal.
@@ -749,9 +751,9 @@ class Context(Protocol):
         ...
 
     def frequencies(self, term: str, docs: np.ndarray) -> np.ndarray:
-        """Return how often each of the documents `docs` holds a term, as an int32 array: 0 for one that lacks it.
+        """Return how often each of the documents `docs` holds a term, as an int32 array. A document without the term has 0.
 
-        The term may be an operator, as in `numbers`.
+        The term may be an operator; `numbers` takes operators too.
         """
         ...
 
@@ -760,7 +762,7 @@ class Context(Protocol):
         ...
 
     def column(self, name: str) -> Column:
-        """Return a column of the index, a `sublex.contracts.columns.Column` of all documents by number.
+        """Return a column of the index: a `sublex.contracts.columns.Column` with the values of each document, by its number.
 
         Raise `InputError` if the index has no column of this name.
         """
@@ -770,8 +772,8 @@ class Context(Protocol):
         """Return a fitted model of the index, a `sublex.contracts.fitted.FittedModel`.
 
         `expression` is the value of a parameter of type `sublex.Expression` and stage "query". Before the engine runs
-        any query, it refuses an expression whose model is not fitted. Raise `InputError` if the expression names no
-        model that is fitted, such as BM25.
+        any query, it refuses an expression whose model is not fitted. Raise `InputError` for an expression of a
+        component that is never fitted, such as BM25.
         """
         ...
 
@@ -790,7 +792,7 @@ class Expander(Protocol):
 
         The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
         there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
-        `docs` asks for. The expander can put the things that it weighed into the `evidence` of the new query; the
+        `docs` asks for. The expander can put reasons for its changes into the `evidence` of the new query; the
         explanation of this stage shows them.
         """
         ...
@@ -809,8 +811,9 @@ class Filter(Protocol):
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return a bool array of the length of `docs`: true for each document to keep.
 
-        `docs` is a read-only int32 array, which may be empty. Without `per_document` it is `context.docs`, and the documents kept
-        stay in order, with their scores. With `per_document` it has any documents, and `context.docs` is empty.
+        `docs` is a read-only int32 array, which may be empty. Without `per_document`, `docs` is `context.docs`; the
+        documents that the filter keeps stay in order, with their scores. With `per_document`, `docs` may have any
+        documents of the index, and `context.docs` is empty.
         """
         ...
 

@@ -1,6 +1,7 @@
-"""Columns: typed values of documents, such as years, dates and categories; and which documents a comparison allows.
+"""Columns: typed values of documents, such as years, dates and categories.
 
-Filters, conditions of queries and facets all ask `documents_of`.
+`documents_of` says which documents pass a comparison, such as `year >= 2015`; filters, conditions of queries and facets
+all call it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.tools.messages import cut, nearest
 
-# For each type of a column: what its values are called.
+# The types of columns, and the words for their values in messages.
 KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}
 # A date of ISO 8601: a year, a month, or a day, perhaps with a time and a zone after it.
 _TIME = r"(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)? ?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
@@ -41,10 +42,11 @@ EPOCH = date(1970, 1, 1).toordinal()
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of a column in some documents: of document d those from `starts[d]` to `starts[d + 1]`, ascending and distinct.
+    """The values of a column in some documents.
 
-    Without `starts`, each document has one value. `values` are int64 for the kind "int", float64 for "float", int32 days
-    since 1970-01-01 for "date", and for "text" int32 places in `words`, the distinct texts in ascending order.
+    The values of document d are `values[starts[d]:starts[d + 1]]`, ascending and distinct. Without `starts`, each
+    document has one value. `values` are int64 for the kind "int", float64 for "float", int32 days since 1970-01-01 for
+    "date", and for "text" int32 places in `words`, the distinct texts in ascending order.
     """
 
     kind: str
@@ -84,9 +86,9 @@ class Column:
         return np.unique(self.values, return_counts=True)
 
     def order(self, descending: bool = False) -> np.ndarray:
-        """Return the documents by their least values, or by their greatest ones, descending; documents without a value last.
+        """Return the documents in the order of their least values; if `descending`, of their greatest values, greatest first.
 
-        Documents with equal values stay in order.
+        Documents with equal values stay in order. Documents without a value come last.
         """
         if self.starts is None:
             there, keys = np.arange(self.docs), self.values
@@ -106,7 +108,10 @@ def values_line(name: str, values: Sequence[Value]) -> str:
 
 
 def documents_of(comparison: ColumnTest, column: Column) -> np.ndarray:
-    """Return for each document of a column whether it passes. Raise InputError for values that the column cannot have."""
+    """Return for each document of a column whether it passes a comparison.
+
+    Raise InputError if the comparison has a value that the column cannot have.
+    """
     lows, highs = _spans(comparison, column.kind, column.words)
     if len(lows):
         place = np.searchsorted(lows, column.values, side="right") - 1
@@ -120,7 +125,7 @@ def documents_of(comparison: ColumnTest, column: Column) -> np.ndarray:
 
 
 def meeting(condition: Condition | ColumnTest, column_of: Callable[[str], Column]) -> np.ndarray:
-    """Return for each document whether it meets a condition that has no leaves but comparisons."""
+    """Return for each document whether it meets a condition. The leaves of the condition must all be comparisons."""
     if isinstance(condition, ColumnTest):
         return documents_of(condition, column_of(condition.column))
     parts = [meeting(part, column_of) for part in condition.parts]
@@ -139,7 +144,10 @@ def comparisons_in(condition: Any) -> Iterator[ColumnTest]:
 
 
 def without_column(condition: Condition | ColumnTest | None, name: str) -> Condition | ColumnTest | None:
-    """Return a condition without those of its parts, joined by "all", that read one column alone; None if nothing is left."""
+    """Return a condition without the comparisons of one column; None if no other comparison is left.
+
+    Only a part that reads no other column goes, and only a part of an "all" at the top, or of an "all" within it.
+    """
     if condition is None or {each.column for each in comparisons_in(condition)} == {name}:
         return None
     if isinstance(condition, Condition) and condition.kind == "all":
@@ -149,7 +157,7 @@ def without_column(condition: Condition | ColumnTest | None, name: str) -> Condi
 
 
 class HasColumns(Protocol):
-    """An index: the type of each of its columns by name, and the error for a name that is none."""
+    """The two members of an index that `check` uses: the types of its columns, and the error for an unknown column."""
 
     @property
     def columns(self) -> Mapping[str, str]: ...
@@ -185,11 +193,11 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
     return f"No column {name}; {hint}{'T' if hint else 't'}he columns are {listed}."
 
 
-# Values as spans: each comparison is a list of spans, of which a value lies in one if it passes.
+# Comparisons as spans: each comparison becomes a list of spans. A value passes if it lies in one of the spans.
 
 
 def _spans(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the greatest values of the spans of values that pass, in ascending order."""
+    """Return the spans of a comparison: an array with the least value of each span, and one with the greatest value."""
     if comparison.relation == "begins":
         return _beginning(comparison, kind, words)
     relation, values = comparison.relation, [typed(value, kind) for value in comparison.values]
@@ -197,7 +205,7 @@ def _spans(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.
     type_ = np.dtype({"int": np.int64, "float": np.float64}.get(kind, np.int32))
     most = np.inf if kind == "float" else (1 << (8 * type_.itemsize - 1)) - 1
     least = -np.inf if kind == "float" else -most - 1
-    # For a date, the least and the greatest day of a value may differ.
+    # A value such as "2015" stands for many days, so its least and its greatest day differ.
     (low, high), (second, last) = (given[0], given[-1]) if given else ((most, least), (most, least))
     ends: Any = (low, last) if kind == "date" else values
     if relation in RANGES and ends[0] > ends[1]:
@@ -207,7 +215,7 @@ def _spans(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.
         )
 
     def beside(end: Any, step: int) -> Any:
-        """Return the next value above or below."""
+        """Return the value that is next to `end`: above it for a `step` of 1, below it for -1."""
         return float(np.nextafter(end, step * np.inf)) if kind == "float" else end + step
 
     below, above = beside(low, -1), beside(high, 1)
@@ -224,7 +232,7 @@ def _spans(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.
 
 
 def _beginning(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the place of the first and of the last word that begins with the value of a comparison, each in an array."""
+    """Return the places of the first and the last word that begin with the value of a comparison, each in an array."""
     begin = comparison.values[0]
     if kind != "text" or not isinstance(begin, str):
         raise InputError(f"{comparison.column} is a column of {KINDS[kind]}, and {begin}* is the beginning of a text.")
@@ -237,7 +245,8 @@ def _beginning(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple
 def _ends(value: Value, comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[Any, Any]:
     """Return the least and the greatest value that a written value stands for.
 
-    For a value between two that the column can have, these are the next one above and the next one below.
+    A column may be unable to have a value, such as 2.5 in a column of whole numbers. Then the least is the next value
+    above it, and the greatest the next value below it.
     """
     column = comparison.column
     if kind == "text":

@@ -1,4 +1,4 @@
-"""Comparisons: which values of a column pass. A comparison is a leaf of a `sublex.contracts.operators.Condition`."""
+"""Comparisons, such as `year >= 2015`, test values of a column. They are leaves of `sublex.contracts.operators.Condition`s."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sublex.errors import InputError
 from sublex.tools.arguments import shown
 from sublex.tools.messages import counted
 
-# How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
-# "exists" has none: any value passes. "begins" is for texts, of which those that begin with the value pass.
+# The relations of comparisons. A range has two values, its ends: both ends pass with "between", and only the second one
+# with "> <=". "exists" has no value: any value of a document passes. "begins" lets texts pass that begin with the value.
 RANGES = ("between", "> <", "> <=", ">= <")
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "begins", "exists", *RANGES)
 Value = str | float | int
-# The values of an unquoted word in a printed comparison.
+# The texts that a printed comparison shows without quotes.
 _BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -30,11 +30,12 @@ class _Compared(NamedTuple):
 
 
 class ColumnTest(_Compared):
-    """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
+    """A comparison: a column, a relation of `RELATIONS`, and values. A document passes if one of its own values passes.
 
-    "in" has any number of values, a range two, "exists" none, and all other relations have one. One value has to lie in
-    a range. A document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean
-    the whole month and year. Raise InputError for what is no comparison.
+    "in" has any number of values, a range two, "exists" none, and all other relations have one. A document passes a
+    range if a single value of it lies between both ends. A document without a value does not pass. A date is a text such
+    as "2015-03-01"; "2015-03" and "2015" mean the whole month and year. Raise InputError for parts that make no
+    comparison.
     """
 
     __slots__ = ()
@@ -68,7 +69,10 @@ class ColumnTest(_Compared):
 
 
 def _value(value: Any) -> Value:
-    """Return a value as a text, an int or a float. Raise InputError for another one, and for a whole number beyond floats."""
+    """Return a value as a text, an int or a float.
+
+    Raise InputError for a value of another type, and for a whole number that is too large for a float.
+    """
     if isinstance(value, str):
         return value
     with suppress(OverflowError):

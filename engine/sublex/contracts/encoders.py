@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-# What an encoder may return, and what a text may be.
+# The kinds of vectors that an encoder may return, and the roles of the texts that it gets.
 KINDS = ("dense", "sparse", "late")
 ROLES = ("query", "document")
 
@@ -29,7 +29,7 @@ class Encoded(NamedTuple):
     * One of the kind "late" returns `rows` as a float32 array with the rows of all texts, one text after the other.
       `sizes` (int64) has the number of rows of each text. `terms` has the token of each row, or is empty.
 
-    `cut` is the number of texts that were longer than the encoder reads, so that their ends were left out.
+    `cut` is the number of texts that were too long for the encoder, so that it did not read their ends.
     """
 
     rows: np.ndarray | csr_array
@@ -41,7 +41,7 @@ class Encoded(NamedTuple):
 class Scored(NamedTuple):
     """The scores of some texts for one query, in the order of the texts, as a float64 array.
 
-    `cut` is the number of texts that were longer than the encoder reads, so that their ends were left out.
+    `cut` is the number of texts that were too long for the encoder, so that it did not read their ends.
     """
 
     scores: np.ndarray
@@ -77,8 +77,8 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str], role: str) -> Encoded:
         """Return the vectors of texts. `role` is "query" or "document".
 
-        All numbers have to be finite. The vector of a text should not depend on the other texts; where a runtime makes
-        the last digits depend on them, the page of the encoder says so.
+        All numbers have to be finite. The vector of a text should not depend on the other texts. In some runtimes the
+        last digits depend on them; the documentation of the encoder then says so.
         """
         ...
 
@@ -94,20 +94,21 @@ class PairScorer(Protocol):
 class Reranker(Protocol):
     """A component that scores documents by their texts. A plugin registers it by `register_rerankers`.
 
-    It scores what a stage before it found, as `sublex.rerank` does with a Python function, and finds nothing itself.
+    It scores the documents that the stage before it found, as a Python function in `sublex.rerank` does. It finds no
+    documents itself.
 
     These members are optional:
 
     * `batch` is the largest number of documents of one call; by default all documents come in one call.
     * `cache` is a folder in which the engine keeps scores, or None.
     * `identity` is a hash of all that the scores depend on, which a reranker with a cache must have.
-    * `sentences` is True if explanations may score the first sentences of a document too, at most 64, each as a text, to show
-      the one that scores best alone.
+    * `sentences` is True if explanations may also score single sentences, at most the first 64 of a document. The
+      explanation shows the sentence with the highest score.
     * `evidence(query, text)` returns numbers and texts by name, which explanations show beside the score of a document.
     """
 
     def scores(self, query: str, texts: Sequence[str]) -> np.ndarray:
-        """Return one finite score for each text, which is that of a document's title, a newline and its text."""
+        """Return one finite score for each text. A text is the title of a document, a newline and the document's text."""
         ...
 
 

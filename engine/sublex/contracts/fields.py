@@ -1,7 +1,7 @@
 """The fields of documents whose text is searched: their names, their order, and the text of a field's value.
 
-A *content field* is a part of what is indexed: the title, the text, and each other field that a build names. A *named field* is
-one that a build names; the index keeps its frequencies and lengths, and queries can ask for it.
+A *content field* is a part of the indexed text: the title, the text, and each further field that a build names. A *named
+field* is a field that a build names: the index keeps frequencies and lengths in this field, and queries can ask for it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def other_fields(named: Iterable[str]) -> tuple[str, ...]:
 
 
 def text_of(value: Any) -> str:
-    """Return the text of a field's value, which is one that JSON can hold.
+    """Return the text of a field's value, which must be a value that JSON can hold.
 
-    A text is itself, and a number its text. A list has the texts of its items, and an object those of its values, joined by
-    newlines. Null is empty.
+    A text stays as it is, and a number becomes its text. A list becomes the texts of its items, joined by newlines; an
+    object becomes the texts of its values, joined by newlines. Null becomes the empty text.
     """
     found, left = [], [value]
     while left:
@@ -55,9 +55,9 @@ def contents_of(title: str, text: str) -> str:
 
 
 def other_texts(fields: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return what each of the fields `names` adds to the contents: an empty line and its text, or nothing if it has none.
+    """Return the text that each of the fields `names` adds to the contents: an empty line, and the text of the field.
 
-    Who reads sequences of words, such as phrases, takes an empty line for a break.
+    A field without text adds nothing. An empty line is a break, so no phrase goes from one field into the next.
     """
     texts = (text_of(fields.get(name)) for name in names)
     return [f"\n\n{text}" if text else "" for text in texts]
@@ -89,7 +89,10 @@ def is_name(text: str) -> bool:
 
 
 def expect_name(name: Any, kind: str, known: Collection[str]) -> None:
-    """Raise InputError unless a field or a column, as `kind` says, can have this name, and it is not among the `known` ones."""
+    """Raise InputError if a field or column cannot have a name, or if `known` has the name already.
+
+    `kind` is "field" or "column", for the message.
+    """
     if not isinstance(name, str) or not is_name(name):
         raise InputError(
             f"{shown(name)} is no name of a {kind}; a name begins with a letter and has letters, digits, _, - and dots, "

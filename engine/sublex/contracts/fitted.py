@@ -45,7 +45,7 @@ Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
 FIND = Param(
     "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
 )
-# The names that people gave to labels, if they gave none.
+# An empty mapping: the names that people gave to labels of a model, as long as they gave none.
 NO_NAMES: Mapping[int, Any] = MappingProxyType({})
 # Parameters of models that leave out rare and common words.
 MIN_DF = Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in")
@@ -380,10 +380,10 @@ class Fittable:
         return NO_FIELDS
 
     def known_terms(self) -> Collection[str]:
-        """Return the terms that the model knows. It leaves out a query word whose term is not among them.
+        """Return the terms that the model knows. The model ignores a query word whose term is not among them.
 
-        Searches and explanations name such words and say why. The collection is empty for a model that leaves out none,
-        which is the default.
+        Searches and explanations name the ignored words and say why. An empty collection, the default, means that the
+        model ignores no word.
         """
         return ()
 
@@ -395,7 +395,7 @@ class Fittable:
         return ""
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return how many bytes `fit` takes at most.
+        """Return the largest number of bytes of memory that `fit` may take.
 
         The engine calls it before `fit`, and refuses to fit if the estimate exceeds `--memory`.
         """
@@ -404,7 +404,7 @@ class Fittable:
     def cost(self, collection: Statistics, terms: int) -> Cost | None:
         """Return about what fitting to a collection with this number of terms costs; None, the default, if that is not known.
 
-        `sublex fit` tells it before it fits the models of a pipeline.
+        `sublex fit` tells the user the cost before it fits the models of a pipeline.
         """
         return None
 
@@ -420,13 +420,13 @@ class Fittable:
 class Smoother(Fittable):
     """A fitted stage that scores hits by their own scores and by those of the documents near them.
 
-    Documents are near by the cosines of their vectors, which another representation computes. `over` names this
-    representation. `sublex fit` finds the nearest documents of each document and keeps them as a graph, and the engine
+    Two documents are near if the cosine of their vectors is high. Another representation computes the vectors; `over`
+    names it. `sublex fit` finds the nearest documents of each document and keeps them as a graph, and the engine
     keeps the graph up to date. So a smoother has no `fit`, unless it learns more.
 
     `k` is the number of near documents, 16 at most, that `smooth` gets with each document. With `add`, the near documents
-    of the hits are scored too, so documents come in that the stages before did not find. The parameters of `over` are of
-    the stage fit; `k`, `add` and all that changes scores alone are of the stage query.
+    of the hits are scored too, so the smoother adds documents that the stages before it did not find. The parameter `over`
+    is of the stage fit. `k`, `add` and all other parameters that change only scores are of the stage query.
     """
 
     over: Expression
@@ -450,9 +450,10 @@ class Smoother(Fittable):
         """Return the new scores of documents, as a float array.
 
         `scores` has the documents' scores from the stage before. `near` and `cosines` have a row of `k` numbers for each
-        document: the scores of its near documents, nearest first, and their cosines. All are float64. A row with too few
-        near documents ends with cosines of 0. A document that the stage before did not find counts as the lowest hit. A
-        new score must not depend on the other documents. The engine calls it from several threads.
+        document: the scores of its near documents, nearest first, and their cosines. All are float64. If a document has
+        fewer near documents, its row ends with cosines of 0. A document that the stage before did not find gets the score
+        of the lowest hit. A new score must not depend on the other documents. The engine calls the method from several
+        threads.
         """
         raise NotImplementedError
 
@@ -475,9 +476,9 @@ class Representation(Fittable):
       have weights, which may be fractional or negative and include the terms that expanders added.
     * `"sequence"`: a list with one list of `sublex.contracts.base.Token` per text, stop words included. A query is read as the
       user wrote it, without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
-    * `"rows"`: rows that were given to the index, by `sublex vectors add`. `encode_documents` gets the number of words of
-      each document that came later, and returns rows without a vector; `transform` gets rows. A query is the
-      `sublex.contracts.base.Query`, with the vectors that the user gives.
+    * `"rows"`: rows that `sublex vectors add` stored in the index. `transform` gets these rows. A document that was added
+      to the index later has no row: `encode_documents` gets its number of words, and returns a row without a vector. A
+      query is a `sublex.contracts.base.Query`, with the vectors that the user gives.
     * `"words"`: a `sublex.contracts.base.TextWords`, the words of all texts as arrays with the kinds of break before
       them. Queries and the stored text are as for `"sequence"`; reading is faster.
 
@@ -486,9 +487,10 @@ class Representation(Fittable):
     labels depend on a parameter of the stage query, `labels_name` has to contain the value of the parameter, because
     models that differ only in such parameters share a view.
 
-    If the method `proposals` is implemented, people may name and reject labels. The engine then sets `named`, the names
-    that people gave to labels, by number: None for a rejected label. `labels`, explanations, marks and cards have to use
-    them. The engine itself joins labels that people merged; `merged` has for each merged label the label that it joins.
+    If the method `proposals` is implemented, people may name and reject labels. The engine then sets `named`: it maps the
+    number of a label to the name that people gave it, or to None if they rejected it. `labels`, explanations, marks and
+    cards have to use these names. The engine itself joins labels that people merged; `merged` maps a merged label to the
+    label that it joins.
 
     `row_values` declares a document's row: its shape, `()` for one number, its type and range; `load` may set it. The engine then
     refuses other stored rows, before `score` sees them. `row_shape` declares the shape alone.
@@ -498,15 +500,17 @@ class Representation(Fittable):
     of a large index without scoring all of them. `find` is the value of the parameter `FIND`, if the representation
     declares this parameter.
 
-    `similarity` promises more about `query_vector` and `document_vectors`, q and x: the score is their "cosine", to
-    within 0.000001; their product ("dot"), to within 0.000001 |q||x|; or minus their squared distance ("l2"), to within
-    0.000001 (|q| + |x|)². A document whose vector is 0 may have a score, or -inf. Leave `cosines` False. Models that
-    share their rows, and differ in `similarity` alone, share what the engine computes from the vectors.
+    `similarity` says how the score follows from q, the result of `query_vector`, and x, a vector of `document_vectors`.
+    "cosine": it is their cosine, to within 0.000001. "dot": it is their product, to within 0.000001 |q||x|. "l2": it is
+    minus their squared distance, to within 0.000001 (|q| + |x|)². A document whose vector is 0 may have a score, or -inf.
+    A representation with `similarity` leaves `cosines` False. If models share their rows and differ only in `similarity`,
+    the engine computes the vectors once for all of them.
 
-    `sums` says that rows are sparse, and that a score is a sum over columns: of the weight of the query, as `query_weights`
-    returns it, times the weight of the document, as `posting_weights` returns it. A document without a common column has no
-    score. The engine then keeps a posting list for each column, and finds and scores documents by these lists, exactly;
-    `score` is not called. The columns are the terms of a term space, which has nothing to do with the words of the index.
+    `sums` says that rows are sparse, and that a score is a sum of products, one for each column that the query and the
+    document share. A product is the weight from `query_weights` times the weight from `posting_weights`. A document that
+    shares no column has no score. The engine keeps a posting list for each column, finds and scores documents by these
+    lists, exactly, and does not call `score`. The columns are terms of a term space, which is separate from the words of
+    the index.
     """
 
     reads: str = "terms"
@@ -527,9 +531,9 @@ class Representation(Fittable):
         return self.vocabulary
 
     def covers(self, view: View) -> np.ndarray | None:
-        """Return for each document whether its row says anything about it, by number; None if all rows do.
+        """Return for each document, by its number, whether its row says anything about the document; None if all rows do.
 
-        A representation that reads "rows" has to implement it. Other documents are uncovered.
+        A document whose row says nothing is uncovered. A representation that reads "rows" has to implement this method.
         """
         return None
 
@@ -580,8 +584,9 @@ class Representation(Fittable):
     def posting_weights(self, rows: csr_array) -> csr_array:
         """Return the weights of documents, given by their rows, as sparse rows of float32: with `sums`, all above 0.
 
-        They depend on the rows and on the fitted model alone, and not on parameters of the stage query. Entries that are no
-        terms, such as marks, are left out; there are as many columns as in the rows. By default the weights are the rows.
+        The weights depend only on the rows and the fitted model, and not on parameters of the stage query. The result has
+        the same columns as the rows, but no entries that stand for no term, such as marks. By default the weights are the
+        rows.
         """
         return rows
 

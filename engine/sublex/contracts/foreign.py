@@ -1,4 +1,4 @@
-"""The contracts between Sublex and other engines: postings that exist already, back ends that open indexes, and retrievers.
+"""The contracts between Sublex and other engines: sources of postings, back ends that open indexes, and retrievers.
 
 `sublex.other_engines.from_postings` makes an index of a `PostingsSource`. `sublex attach` mirrors a `ForeignIndex`, which a
 `Backend` opens. A `Retriever` is another engine's own scorer. `docs/plugins.md` has an example. Like `sublex.contracts.base`,
@@ -69,7 +69,7 @@ class PostingsSource(Protocol):
       with `docs` it makes the mean length of documents.
     * `has_positions` says whether every batch brings positions; by default none does. Positions make phrases and
       windows possible, and the index stores them.
-    * `fields` has the names of the fields of which every batch brings the frequencies, as in ("title", "text"); by default there
+    * `fields` has the names of the fields whose frequencies every batch brings, such as ("title", "text"); by default there
       are none. The index stores these frequencies, and the lengths of fields, which are their sums. The length of a document
       is then the sum of its frequencies. With positions, the fields of a document stand one after the other: the title,
       the text, and the others in the order of `fields`.
@@ -114,15 +114,15 @@ class ForeignIndex(PostingsSource, Protocol):
     for the user or None. `sublex attach` calls the method before it reads the postings.
 
     A method `with_positions()` is optional. It returns a `PostingsSource` of the same documents whose batches bring
-    positions, which may be this object; without the call, no batch brings them. It raises `InputError` with one
-    sentence if the engine's index has no positions. `sublex attach --positions` calls the method before it reads the
+    positions; this may be the object itself. Without the call, batches bring no positions. The method raises
+    `InputError` with one sentence if the engine's index has no positions. `sublex attach --positions` calls the method before it reads the
     postings. The attribute `gapless`, also optional, says that words without a term, such as stop words, take no
     position. A phrase of a query then has no gap in the place of such a word.
 
-    An index of which several fields are read has the attribute `fields`, their names in the user's order, and a method
-    `field_postings(field)`. It yields the posting lists of one field as `postings` does, in ascending order of the terms, and
-    begins anew with each call. `sublex attach` then calls it in place of `postings`, and takes no lengths from `documents`: the
-    index that it makes has the sums of the frequencies.
+    If several fields are read, the index has the attribute `fields`, their names in the user's order, and a method
+    `field_postings(field)`. The method yields the posting lists of one field as `postings` does, in ascending order of the
+    terms; each call begins anew. `sublex attach` then calls `field_postings` in place of `postings`. It ignores the lengths
+    in `documents`: in the index that it makes, a length is the sum of the frequencies.
     """
 
     stores: frozenset[str]
@@ -147,7 +147,7 @@ class Backend(Protocol):
     must not import the engine's packages: it imports them in `open`.
 
     A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which
-    does not exist yet; `documents` yields `Document`s. `store` names the parts to store, of "text", "terms" and
+    does not exist yet; `documents` yields `Document`s. `store` names the parts to store: any of "text", "terms" and
     "positions". `memory` is the number of bytes for postings. `sublex index --backend` calls it.
 
     A method `open_weights(path)` is optional. It opens an index whose frequencies are weights of terms, as learned sparse

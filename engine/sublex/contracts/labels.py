@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-# Comes before a label that a model is not sure of. Users need not write it.
+# This word stands before a label if the model is not sure of it. Users need not write the word.
 PROBABLY = "probably "
 
 

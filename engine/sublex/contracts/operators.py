@@ -16,16 +16,17 @@ from sublex.contracts.comparisons import ColumnTest
 from sublex.errors import InputError
 from sublex.tools.messages import counted, cut
 
-# The most parts of an operator, and the most operators within one another.
+# The largest number of parts of an operator, and the greatest depth of operators within operators.
 MOST_PARTS, DEEPEST = 1_024, 16
-# The most conditions within one another; a query in the query language, with its 64 parentheses, has fewer.
+# The greatest depth of conditions within conditions. A query in the query language has fewer, since it may have at most
+# 64 parentheses within one another.
 DEEPEST_CONDITION = 512
 WRONG_PARTS = "The parts of a condition should be a list of terms, operators, comparisons and conditions."
-# The most parts of a window that has operators among its parts: the time grows with 2 to this power.
+# The largest number n of parts of a window if some are operators: the time to find its occurrences grows with 2 to the n.
 MOST_NESTED = 6
 # The widest window.
 WIDEST = 1 << 20
-# A name of a field or of a column of an index, and its most characters.
+# The pattern for the name of a field or a column, and the largest number of its characters.
 NAME, LONGEST_NAME = r"[^\W\d][\w.-]*", 200
 
 
@@ -62,15 +63,15 @@ GAP = Gap()
 class Operator(str):
     """A term of a query that is made of other terms. Its text is its printed form, such as `#1('stem','cell')`.
 
-    `kind` is one of `OperatorKind`. `width` is the number in the printed form, 0 for SYNONYMS and FIELD: for ORDERED, the most
-    positions from the end of a part to the begin of the next; for WINDOW, the most positions from the first to the last,
-    both counted. `parts` are terms, operators and, for ORDERED, gaps; FIELD has one part, a term, an ORDERED or a WINDOW.
-    `field` is the name of the field, "" for other kinds. Operators are equal to operators alone, since an index may hold
-    any text as a term.
+    `kind` is one of `OperatorKind`. `width` is the number in the printed form. For ORDERED, it is the largest allowed
+    distance from the end of a part to the beginning of the next. For WINDOW, it is the largest number of positions from
+    the first to the last, both counted. For SYNONYMS and FIELD, it is 0. `parts` are terms, operators and, for ORDERED,
+    gaps; FIELD has one part, a term, an ORDERED or a WINDOW. `field` is the name of the field, "" for other kinds. An
+    operator never equals a plain text, since an index may hold any text as a term.
 
-    `reads_positions` says whether occurrences depend on positions: true for all but FIELD of a term, and SYNONYMS of terms
-    and of other operators that read none. `fields` are the names of all fields in the operator. `depth` is the number of
-    operators within one another, this one counted.
+    `reads_positions` says whether occurrences depend on positions. It is false for FIELD of a term, and for SYNONYMS
+    whose parts read no positions; otherwise it is true. `fields` are the names of all fields in the operator. `depth` is
+    1 plus the greatest depth of an operator among the parts.
 
     `ordered`, `window`, `synonyms` and `within` make operators, and `operator` reads a printed form. Raise InputError if
     an operator cannot have this kind, this width, these parts or this field.
@@ -79,7 +80,7 @@ class Operator(str):
     kind: OperatorKind
     width: int
     parts: tuple[Any, ...]
-    # The values of phrases and windows of words, the most frequent operators.
+    # These are the values for phrases and windows of words, the most frequent operators.
     field: str = ""
     fields: frozenset[str] = frozenset()
     reads_positions: bool = True
@@ -135,7 +136,7 @@ def ordered(parts: Sequence[Any], width: int = 1) -> str:
 def window(parts: Sequence[Any], width: int) -> str:
     """Return the term for all `parts` within `width` positions, in any order. A single part is returned unchanged.
 
-    Raise InputError if so few positions cannot hold the parts.
+    Raise InputError if the parts need more positions than `width`.
     """
     kept = sorted([part for part in parts if part is not GAP])
     needed = sum(map(least_width, kept))
@@ -179,7 +180,7 @@ def _made(kind: OperatorKind, width: int, parts: Sequence[Any]) -> str:
 def _checked(
     asked: OperatorKind, width: int, parts: Sequence[Any], field: str
 ) -> tuple[OperatorKind, int, tuple[Any, ...], list[Operator]]:
-    """Return the kind, the width, the parts and the operators among the parts. Raise InputError if no operator has these."""
+    """Return the kind, the width, the parts and the operators among the parts. Raise InputError if they make no operator."""
     kind = _KINDS.get(asked)
     if kind is None:
         raise InputError(f"{asked!r} is not a kind of operator; the kinds are {', '.join(OperatorKind)}.")
@@ -207,7 +208,7 @@ def _checked(
 
 
 def _expect_shallow(kind: OperatorKind, inner: Sequence[Operator], parts: int) -> None:
-    """Raise InputError if operators cannot be among so many parts of an operator."""
+    """Raise InputError if an operator has too many parts, some of them operators, or is too deep."""
     if kind is OperatorKind.WINDOW and parts > MOST_NESTED:
         raise InputError(
             f"A window has {parts} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
@@ -218,7 +219,7 @@ def _expect_shallow(kind: OperatorKind, inner: Sequence[Operator], parts: int) -
 
 
 def _expect_field(field: str, parts: Sequence[Any]) -> None:
-    """Raise InputError for a name that no field has, and unless there is one part."""
+    """Raise InputError if no field can have this name, or if there is not exactly one part."""
     if not isinstance(field, str) or len(field) > LONGEST_NAME or not re.fullmatch(NAME, field):
         raise InputError(
             f"{cut(repr(field))} is no name of a field; it should be letters, digits, _, . and -, with a letter or _ first, "
@@ -229,7 +230,7 @@ def _expect_field(field: str, parts: Sequence[Any]) -> None:
 
 
 def _expect_width(width: int) -> None:
-    # For an int, the check against Integral, which takes seven times as long, is left out.
+    # The check against int comes first, since the check against Integral takes seven times as long.
     if not isinstance(width, (int, Integral)) or not 1 <= width <= WIDEST:
         raise InputError(f"The width {width} of an operator should be from 1 to {WIDEST:,}.")
 
@@ -252,9 +253,10 @@ def terms_in(terms: Iterable[str]) -> Iterator[str]:
 
 
 def sought_in(terms: Iterable[str]) -> Iterator[str]:
-    """Yield the terms that a query misses if no document has them: those of `terms_in`, and FIELD of a word.
+    """Yield the terms that users miss if no document has them: the terms of `terms_in`, and words within a field.
 
-    Of synonyms within a field, such as those of a prefix, some may well be in no document.
+    The parts of synonyms within a field are left out. They may be all terms with a prefix, and some of these may well be
+    in no document.
     """
     for term in terms:
         yield from terms_in([term])
@@ -365,9 +367,10 @@ def operator(text: str) -> Operator | None:
 
 
 def written_operator(text: str) -> str | None:
-    """Return the term for an operator that a person wrote as operators print, with parts in any order; None if it is none.
+    """Return the operator that a person wrote in its printed form; None if the text is no operator.
 
-    Raise InputError for an operator that cannot be, such as a window that is smaller than its words.
+    The parts may have any order. Raise InputError for an impossible operator, such as a window that is too narrow for its
+    words.
     """
     if not read_head(text):
         return None
@@ -414,7 +417,7 @@ class Condition(_KindAndParts):
 
     A document meets a term or an operator if it holds it. It meets a condition "all" if it meets each part, "any" if it
     meets at least one, and "not" if it does not meet the only part. Raise InputError for another kind, for parts that are
-    none of these, and for conditions that are too deep within one another.
+    none of these, and if conditions are nested too deep.
     """
 
     def __new__(cls, kind: str, parts: Iterable[Any]) -> Condition:
@@ -434,7 +437,7 @@ class Condition(_KindAndParts):
             )
         return made
 
-    # The number of conditions within one another, this one counted.
+    # 1 plus the greatest depth of a condition among the parts.
     depth: int
 
     @classmethod

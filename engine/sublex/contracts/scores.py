@@ -41,7 +41,8 @@ def expect_weights(weights: Iterable[float]) -> None:
 def expect_no_loss(scores: np.ndarray, weights: Iterable[float]) -> None:
     """Raise InputError if scores that tiny weights made are too small for float32.
 
-    Scores of 0 count as lost. With weights of usual size nothing is checked, because a small score is then a ranker's.
+    Scores of 0 count as lost. With weights of usual size nothing is checked, because small scores then come from the
+    ranker itself.
     """
     is_tiny = any(0 < abs(weight) < SURE_WEIGHT for weight in weights)
     if is_tiny and (np.abs(scores) < SMALLEST_SCORE).any():
@@ -49,7 +50,7 @@ def expect_no_loss(scores: np.ndarray, weights: Iterable[float]) -> None:
 
 
 def real(given: Any) -> np.ndarray:
-    """Return what a ranker gave as an array. Raise TypeError for complex numbers, whose imaginary part NumPy would drop."""
+    """Return the numbers of a ranker as an array. Raise TypeError for complex numbers: NumPy would drop their imaginary part."""
     found = np.asarray(given)
     if found.dtype.kind == "c":
         raise TypeError("it gave complex numbers")

@@ -17,11 +17,11 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
 Size: TypeAlias = "int | str | None"
-# The least number of a range above 0. Code may divide by numbers of at least this size.
+# The lower end of a range of numbers above 0. Code may divide by numbers of at least this size.
 POSITIVE = 1e-300
-# The size that all numbers in JSON are below, so that their sums and squares are finite.
+# All numbers in JSON must be smaller than this, so that their sums and squares are finite.
 HUGE = 1e150
-# Numbers that are compared with their range at a time.
+# An array is compared with its range in blocks of this many numbers.
 BLOCK = 1 << 16
 # The types of numbers that any row may hold, as kinds of NumPy: floats and whole numbers.
 ANY_TYPE = "f i u"
@@ -32,8 +32,9 @@ class Numbers(NamedTuple):
 
     * `shape`: the size of each dimension; None for any shape.
     * `types`: NumPy's names of the types that are allowed, such as "f8" or "i4 i8", or of kinds of types, such as "f".
-      Kernels are compiled for single types, so the values of a kernel have one.
-    * `least` and `most`: the range of the numbers. `below` is a size that all numbers are below, as for the numbers of words.
+      A kernel is compiled for one type, so a value that a kernel reads has one type.
+    * `least` and `most`: the range of the numbers. `below` is a size: all numbers are smaller, as the number of each word
+      is smaller than the number of words.
     * `sparse`: whether the values are sparse rows; None allows both. The columns of a sparse row always ascend.
     * `matrices`: whether the values are `sublex.vectors.matrices.Matrices`; None allows both. The shape has the number of
       documents and the width of the rows.
@@ -51,7 +52,10 @@ class Numbers(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the parts of a list begin: `parts` + 1 whole numbers that ascend from 0 to the length of the list, `of`."""
+    """The places where the parts of a list begin, and the end of the last part.
+
+    These are `parts` + 1 whole numbers that ascend from 0 to `of`, the length of the list.
+    """
 
     parts: str
     of: str
@@ -162,12 +166,13 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 
 
-# A function that returns the fault of a JSON value, as the place in the value and the rest of a sentence; "" for no fault.
+# A function that returns the fault of a JSON value, as the end of a sentence that begins with the place in the value.
+# It returns "" if there is no fault.
 _Fault: TypeAlias = "Callable[[Any], str]"
 
 
 def _fault_of(kind: Any) -> _Fault:
-    """Return the function that finds the fault of a value that should be of a kind, as `Json` describes kinds."""
+    """Return a function that finds the fault of a JSON value. `kind` is the kind that the value should have, as in `Json`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is list:
         return partial(_fault_of_list, _fault_of(parts[0]))

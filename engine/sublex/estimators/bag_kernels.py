@@ -1,4 +1,4 @@
-"""Kernels over documents by terms, for the estimators.
+"""Kernels over matrices of documents by terms, for the estimators.
 
 Documents are compressed sparse rows in three arrays: where each row starts, its terms, and their counts. Callers check the arguments.
 """

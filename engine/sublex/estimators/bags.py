@@ -18,7 +18,7 @@ from sublex.estimators.blocks import in_order, rows_of, spans
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Documents per block of dense vectors.
+# The number of documents in a block of dense vectors.
 DENSE_DOCUMENTS = 1 << 10
 
 
@@ -50,7 +50,7 @@ class SummedVectors:
         raise NotImplementedError
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """Return the vectors of documents, float64, one row each."""
+        """Return the vectors of documents (float64), one row for each document."""
         rows = self.rows(matrix)
         vectors = np.empty((rows.shape[0], self.width))
         for span, block in self.blocks(rows, workers):
@@ -89,9 +89,9 @@ class Bag(SummedVectors):
         return self.vectors.shape[1]
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """Return the cosines of a query with the documents of `matrix`, float64; 0 where either vector has norm 0.
+        """Return the cosine of a query with each document of `matrix` (float64); 0 if either vector has norm 0.
 
-        `query` is a vector of weights over the vocabulary. `norms` is what `norms(matrix)` returns; if it is None, the
+        `query` is a vector of weights over the vocabulary. `norms` is the result of `norms(matrix)`; if it is None, the
         norms are computed.
         """
         from sublex.estimators.bag_kernels import similarities
@@ -108,7 +108,7 @@ class Bag(SummedVectors):
         return linear.cosines(sums, float(np.sqrt(query_vector @ query_vector)), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return the amounts that pairs of a query word and a document word add to the score of the document `row`."""
+        """Return the amount that each pair of a query word and a document word adds to the score of the document `row`."""
         query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
         return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)

@@ -1,4 +1,4 @@
-"""Working in blocks of rows: checking matrices, cutting them into blocks, and running the blocks on threads in order.
+"""Work in blocks of rows: check matrices, cut them into blocks, and run the blocks on threads in order.
 
 The size of a block never depends on the number of workers, and the results of blocks are combined in order. So the
 final results are the same, to the byte, for any number of workers.
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
-# A function that returns a matrix as blocks of rows; it is called once for each pass over the data.
+# A function that returns a matrix as blocks of rows. It is called once for each pass over the data.
 Blocks = Callable[[], Iterable[Any]]
-# Rows per block.
+# The number of rows in a block.
 ROWS_PER_BLOCK = 4096
 # Types of values that kernels are compiled for; other types are converted to float64.
 KERNEL_DTYPES = ("int32", "float32", "float64")

@@ -1,7 +1,7 @@
 """Scores that are linear in the counts of a document: the sum of count × value over its words, divided by norms.
 
-A query gives every word a value, such as the word's similarity to the query's words. To score a document, only its norm
-must be stored, not its vector.
+A query gives every word a value, such as the word's similarity to the query's words. Scoring a document needs its counts and
+its norm, but not its vector.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sublex.estimators.blocks import in_order, spans
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Rows, or words, per call of a kernel.
+# The number of rows, or of words, in a call of a kernel.
 ITEMS_PER_CALL = 1 << 14
 # If the rows have more entries per word than this, it is faster to compute the values of all words than to find the
 # words that occur.
@@ -83,7 +83,7 @@ def sums(rows: csr_array, value: Valuer, weights: np.ndarray, workers: int = 1) 
 
 
 def cosines(sums: np.ndarray, norm: float, norms: np.ndarray) -> np.ndarray:
-    """Return `sums` divided by the query's norm `norm` and the documents' norms `norms`; 0 where either norm is 0."""
+    """Return each sum divided by the query's norm `norm` and by the document's norm in `norms`; 0 if either norm is 0."""
     both = norm * norms
     return np.divide(sums, both, out=np.zeros(len(sums)), where=both > 0)
 
@@ -91,7 +91,7 @@ def cosines(sums: np.ndarray, norm: float, norms: np.ndarray) -> np.ndarray:
 def shares(
     query: csr_array, document: csr_array, query_vectors: np.ndarray, document_vectors: np.ndarray, norm: float
 ) -> Shares:
-    """Return the amounts that pairs of words add to the score of one document; they add up to the score.
+    """Return the amount that each pair of words adds to the score of one document. The amounts add up to the score.
 
     `query` and `document` are sparse rows. `query_vectors` and `document_vectors` have a vector for each entry of these
     rows, in the order of the entries. `norm` is the product of the norms of the query's and the document's vectors.

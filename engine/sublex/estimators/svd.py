@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 # The number of columns that a worker computes at a time.
 WIDTH = 32
-# Rows of V shorter than this share of the longest are noise, and are set to 0.
+# A row of V counts as noise, and is set to 0, if it is shorter than this share of the longest row.
 NOISE = 1e-5
 
 
 class SVD(NamedTuple):
     """The right singular vectors as columns, and the singular values, descending.
 
-    The sign of a vector is such that its entry of greatest magnitude is positive.
+    The sign of a vector is chosen so that its entry of greatest magnitude is positive.
     """
 
     vectors: np.ndarray
@@ -43,7 +43,7 @@ def truncated_svd(
     powers: int = 8,
     workers: int = 1,
 ) -> SVD:
-    """Return the e greatest singular values of a matrix and their right singular vectors; fewer if the rank is below e.
+    """Return the e greatest singular values of a matrix and their right singular vectors. If the rank is below e, return fewer.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Base classes and helpers for representations that score a document by a sum over pairs of a query word and a document word.
 
-`WordSums` stores one number per document, its norm, and scores all documents through the forward index. The plugins
+`WordSums` stores one number for each document, the norm of its vector. It scores documents by the stored terms of the index.
+The plugins
 `lsi`, `vectors` and `fisher` derive from this class. The functions here help any plugin that reads terms to implement
 `fit`, `load` and `explain`.
 """
@@ -33,17 +34,17 @@ NORM = Numbers((), "f4", 0)
 
 
 class WordValues:
-    """The values of words for a query, each computed when it is first asked for.
+    """The values of words for a query. A value is computed when it is first asked for.
 
-    `compute(words, values)` sets `values[word]` for each of the words, which are distinct. The value of a word must not
-    depend on the other words of the call.
+    `compute(words, values)` sets `values[word]` for each of `words`, which are distinct. The value of a word must not depend
+    on the other words of the call.
     """
 
     def __init__(self, words: int, compute: Callable[[np.ndarray, np.ndarray], None]):
         self._compute, self._values, self._known = compute, np.zeros(words), np.zeros(words, np.bool_)
 
     def __call__(self, words: np.ndarray) -> np.ndarray:
-        """Return the values of some words, given their distinct numbers."""
+        """Return the values of the words with these numbers. The numbers must be distinct."""
         new = words[~self._known[words]]
         self._compute(new, self._values)
         self._known[new] = True
@@ -79,7 +80,7 @@ class WordSums(Representation):
         return self.estimator.norms(inputs).astype(np.float32)
 
     def transform(self, inputs: csr_array) -> np.ndarray:
-        """Return the documents' vectors, one row each."""
+        """Return the documents' vectors, one row for each document."""
         return self.estimator.transform(inputs)
 
     def encode_queries(self, inputs: csr_array) -> list[Any]:
@@ -92,14 +93,14 @@ class WordSums(Representation):
         return vector
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the cosines of the query's vector with documents' vectors; -inf where either vector has norm 0."""
+        """Return the cosine of the query's vector with each document's vector; -inf if either vector has norm 0."""
         _, values, query_norm = query
         norms = query_norm * view.map_rows(lambda rows: np.asarray(rows, np.float64), docs)
         sums = view.dot(values, docs, self.transform_counts)
         return np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
 
     def word_vectors(self) -> np.ndarray | None:
-        """Return the estimator's word vectors, one row per word of the vocabulary, if it has them."""
+        """Return the estimator's word vectors, one row for each word of the vocabulary. Return None if it has no word vectors."""
         return getattr(self.estimator, "vectors", None)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
@@ -125,7 +126,7 @@ class BagSums(WordSums):
     def declares(self) -> Mapping[str, Declared]:
         """Return the declaration of each stored value, by name.
 
-        The values are the vocabulary, a vector and a weight for each of its words, and other vectors.
+        The values are the vocabulary, a vector and a weight for each word of the vocabulary, and other vectors.
         """
         shapes = {"vectors": ("words", None), "weights": ("words",)}
         return {**VOCABULARY, **{name: Numbers(shapes.get(name, (None,)), "f") for name in self.stored}}

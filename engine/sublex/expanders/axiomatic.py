@@ -15,8 +15,8 @@ from sublex.language.parameters import Declared, parameter
 
 # Anserini's AxiomReranker selects only terms that match this pattern.
 LETTERS = re.compile("[a-z]{2,}")
-# Weights are rounded to this number of decimals before they are compared, so that rounding errors cannot order equal
-# weights.
+# Weights are rounded to this number of decimals before they are compared, so that rounding errors do not decide the order of
+# equal weights.
 DECIMALS = 9
 
 
@@ -26,11 +26,11 @@ class Axiomatic(Declared):
 
     H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006.
 
-    The pool is the first r documents and (n - 1) r others, drawn at random. A term's weight is the sum, over the
-    query's terms, of the query term's weight in the query times its idf times its similarity to the term. The
-    similarity of a query term to another term is beta times the mutual information of both terms' presence in the
-    documents of the pool, divided by the query term's information about itself; to itself it is 1. A query term that
-    is not among the m selected terms keeps its weight in the query times its idf.
+    The pool is the first r documents and (n - 1) r others, drawn at random. Each query term adds a number to the weight of a
+    term: its weight in the query, times its idf, times its similarity to the term. A query term's similarity to itself is
+    1. Its similarity to another term is beta times the mutual information of the presence of both terms in the documents of
+    the pool, divided by the query term's information about itself. A query term that is not among the m selected terms has
+    as weight its weight in the query times its idf.
     """
 
     r: int = parameter(20, "The number of feedback documents.", (1, 10_000))
@@ -60,7 +60,7 @@ class Axiomatic(Declared):
             if len(column) and query_weights[term] > 0:
                 weights += query_weights[term] * self._similarity(pool, int(column[0]))
         added = pool.best_terms(context, weights.round(DECIMALS), self.m)
-        # Selected query terms are left out: their weight is complete, with the similarity of the term to itself.
+        # Selected query terms are left out: their weight already contains the similarity of the term to itself.
         unselected = {term: weight for term, weight in query_weights.items() if term not in added}
         return expanded_query(query, unselected, added, "Axiomatic")
 
@@ -88,8 +88,8 @@ class Axiomatic(Declared):
 def mutual_information(both: np.ndarray, each: np.ndarray, other: float, size: int) -> np.ndarray:
     """Return the mutual information, in nats, of the presence of each term and the presence of another term.
 
-    `size` is the number of documents. `each` has the number of documents with each term, `other` is the number with the
-    other term, and `both` has the number with both.
+    `size` is the number of documents. `each` has the number of documents with each term, `other` is the number of documents
+    with the other term, and `both` has the number of documents with both terms.
     """
     total = np.zeros(len(both))
     for joint, one, two in (

@@ -12,7 +12,7 @@ from sublex.contracts.operators import Operator
 from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms
 from sublex.language.parameters import Declared, parameter
 
-# Terms that can be added match this pattern: Anserini's, with the condition that a term has at least one letter.
+# The pattern of terms that can be added. It is Anserini's pattern, but a term must also have at least one letter.
 WORD = re.compile("(?=.*[a-z])[a-z0-9]{2,20}")
 # The least weight of a term, and the least number of feedback documents that contain an added term.
 MIN_WEIGHT, MIN_DOCUMENTS = 1e-6, 2
@@ -43,7 +43,7 @@ class BM25PRF(Declared):
         known = known_terms(context, original)
         numbers, size = np.array([*known.values()], np.int64), len(documents.lengths)
         counts = dict(zip(documents.terms.tolist(), documents.document_counts().tolist(), strict=True))
-        # The terms of documents are words; operators are counted by themselves.
+        # `documents` has words only, so operators are counted here.
         counts |= {n: (context.frequencies(t, docs) > 0).sum() for t, n in known.items() if isinstance(t, Operator)}
         r = np.array([counts.get(n, 0) for n in known.values()], float)
         relevance = relevance_weights(r, size, numbers, context).tolist()
@@ -60,8 +60,8 @@ class BM25PRF(Declared):
 def relevance_weights(r: np.ndarray, size: int, terms: np.ndarray, context: Context) -> np.ndarray:
     """Return Robertson and Spärck Jones's relevance weights of terms.
 
-    `r` of the `size` feedback documents contain a term. The weight is log(a / b): a is the odds that a feedback
-    document contains the term, and b the odds that another document contains it.
+    There are `size` feedback documents. `r` has, for each term, the number of those that contain the term. The weight is
+    log(a / b): a is the odds that a feedback document contains the term, and b the odds that another document contains it.
     """
     df = context.stats(terms).df
     others_without = context.collection.docs - size - df + r

@@ -15,7 +15,7 @@ from sublex.language.parameters import Declared, parameter
 class Burst(Declared):
     """The query with the weight of each term multiplied by (cf / df) to the power of `power`.
 
-    cf / df is how often a term occurs in a document that holds it, on average. Words that come in bursts tell what a
+    cf / df is the mean number of occurrences of a term in the documents that hold it. Words that come in bursts tell what a
     document is about (S. Katz, Distribution of content words and phrases in text and language modelling, 1996). Terms that
     no document holds keep their weights. No term is added.
     """

@@ -14,9 +14,9 @@ from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.operators import DEEPEST, MOST_NESTED, Operator, least_width, ordered, window
 from sublex.language.parameters import Declared, parameter
 
-# The positions of a window for each of its words: 8 for two words.
+# A window has this number of positions for each of its words, so 8 positions for two words.
 POSITIONS = 4
-# The most subsets of a query's words that get operators.
+# The largest number of subsets of a query's words that get operators.
 MOST_SUBSETS = 1_000
 
 
@@ -34,11 +34,12 @@ class Dependence(Declared):
     D. Metzler and W. B. Croft, A Markov random field model for term dependencies, SIGIR 2005, with the weights of Indri.
 
     The new query has three groups: the terms of the query; `#1` of each subset whose words are neighbours; and `#uw` of
-    every subset, with 4 positions for each word. The members of a group have the group's weight, times the mean weight of
-    their words in the query. With `normalise`, they are divided by the number of members.
+    every subset, with 4 positions for each word. A member of a group has the group's weight, times the mean weight of
+    its words in the query. With `normalise`, this is divided by the number of members.
 
-    Neighbours are neighbours among the terms of the original query. An operator of the query counts as one word. Subsets
-    with a word that no document holds are left out, and subsets of more than 6 words with an operator among them.
+    Words are neighbours if they stand side by side among the terms of the original query. An operator of the query counts
+    as one word. A subset is left out if no document holds one of its words, or if it has more than 6 words and one of them
+    is an operator.
     """
 
     docs: ClassVar[int] = 0
@@ -51,7 +52,10 @@ class Dependence(Declared):
     )
 
     def subsets(self, words: int) -> Iterator[tuple[int, ...]]:
-        """Yield the subsets of so many words, as ascending places. Of too many, the engine takes the first."""
+        """Yield the subsets of a query with `words` words, each as the ascending places of its words.
+
+        If there are too many subsets, the first ones are used.
+        """
         raise NotImplementedError
 
     def expand(self, query: Query, context: Context) -> Query:
@@ -83,9 +87,10 @@ class Dependence(Declared):
 
 
 def _units(query: Query, original: Query) -> list[PlacedTerm]:
-    """Return the terms of the original query in order, with their weights in the query. A repeated term shares its weight.
+    """Return the terms of the original query in order, with their weights in the query.
 
-    Terms without weight are left out, and operators that are too deep to be part of another one.
+    The places of a repeated term share its weight. Terms without weight are left out, and so are operators that are nested
+    too deep to be a part of another operator.
     """
     weights = query.weights()
     places = [term.term for term in original.terms if weights.get(term.term)]
@@ -108,7 +113,7 @@ def _window(parts: list[str]) -> str:
 
 @dataclass(frozen=True)
 class SDM(Dependence):
-    """The sequential dependence model: each word of the query depends on the next one.
+    """The sequential dependence model: each word of the query depends on the next word.
 
     D. Metzler and W. B. Croft, A Markov random field model for term dependencies, SIGIR 2005.
     """
@@ -124,7 +129,7 @@ class FDM(Dependence):
 
     D. Metzler and W. B. Croft, A Markov random field model for term dependencies, SIGIR 2005.
 
-    If a query has more than 1,000 subsets, the 1,000 whose words stand closest together in it are taken.
+    If a query has more than 1,000 subsets, the model takes the 1,000 subsets whose words stand closest together in the query.
     """
 
     size: int = parameter(6, "The most words of a subset.", (2, 10))

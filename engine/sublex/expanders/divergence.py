@@ -25,8 +25,8 @@ class Divergence(Declared):
     The feedback documents are taken as one bag of words, and `weight` gives each of its terms a weight. These weights
     are scaled. With beta, the heaviest term gets the weight beta. Without beta ("parameter-free"), the weights are
     divided by the weight that the heaviest term would have if it occurred in the feedback documents alone. With
-    `trust`, the scaled weights are multiplied by `FeedbackDocuments.coverage` to the power of `trust`. The query's
-    weights are divided by the largest of them, and the scaled weights of the selected terms are added to them.
+    `trust`, the scaled weights are multiplied by `FeedbackDocuments.coverage` to the power of `trust`. The query's weights
+    are divided by the largest one. Then the scaled weights of the selected terms are added to the query's weights.
     """
 
     docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))

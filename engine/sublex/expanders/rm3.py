@@ -17,8 +17,8 @@ from sublex.expanders.feedback_documents import (
 )
 from sublex.language.parameters import Declared, parameter
 
-# The relevance model before normalisation: the feedback documents with the terms that can be selected, and the weight
-# of each term.
+# The relevance model before normalisation: the feedback documents, whose terms can all be selected, and the weight of each
+# term.
 Estimate = tuple[FeedbackDocuments, np.ndarray]
 
 
@@ -29,9 +29,8 @@ class RM3(Declared):
     N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD.
 
     Each feedback document divides its score among its `terms` most frequent terms, in proportion to their frequencies.
-    The model's weight of a term is the sum of its shares in all documents. With `variant=terrier`, a document
-    divides the exponential of its score among all its terms; terms that only one document of the collection holds are
-    not selected.
+    The model's weight of a term is the sum of its shares in all documents. With `variant=terrier`, a document divides the
+    exponential of its score among all its terms, and terms that only one document of the collection holds are not selected.
 
     With `trust`, the model's weight is multiplied by `FeedbackDocuments.coverage` to the power of `trust`.
     """

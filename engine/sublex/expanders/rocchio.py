@@ -47,7 +47,7 @@ class Rocchio(Declared):
         moves = {}
         for term in [*relevant, *non_relevant]:
             move = self.beta * relevant.get(term, 0.0) - self.gamma * non_relevant.get(term, 0.0)
-            # The sum of a weight and its move is never below 0, unless the weight was.
+            # A move makes no weight negative. A weight that was negative before is not moved further down.
             moves[term] = max(move, -max(original.get(term, 0.0), 0.0))
         return expanded_query(query, original, {term: move for term, move in moves.items() if move}, "Rocchio")
 

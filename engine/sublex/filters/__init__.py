@@ -1,7 +1,7 @@
 """The built-in filters `where`, which keeps documents by their columns, and `sort`, which orders hits; and the smoother `near`.
 
-A filter takes documents and a `sublex.contracts.base.Context`, and says which documents to keep. A smoother scores hits
-anew by the scores of the documents near them.
+A filter takes documents and a `sublex.contracts.base.Context`, and says which documents to keep. A smoother computes new
+scores of hits from their scores and those of the documents near them.
 """
 
 from sublex.contracts.base import Param

@@ -14,7 +14,7 @@ from sublex.errors import InputError
 from sublex.language.expression import Expression
 from sublex.representations.neighbours import EXACT, MOST, STORED
 
-# Seconds on one core for a pair of documents that is compared, and for a document that is compared by a sketch.
+# The seconds on one core to compare a pair of documents, and to compare a document with all others by a sketch.
 PER_PAIR, PER_DOCUMENT = 1e-8, 5e-3
 
 PARAMS = (
@@ -30,12 +30,13 @@ class Near(Smoother):
 
     The nearest documents are those with the highest cosines of the vectors of a fitted representation. The new score is
     `own` times the document's score, plus 1 - `own` times the mean score of its `k` nearest documents, each weighted by its
-    cosine. A nearest document that the stages before did not find counts as the lowest hit. A document without near ones
-    keeps its score. With `add`, the nearest documents of the hits are scored too, so documents come in that the stages
-    before did not find: S. MacAvaney, N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph, 2022.
+    cosine. A nearest document that the stages before did not find gets the score of the lowest hit. A document without near
+    documents keeps its score. With `add`, the nearest documents of the hits are scored too, so `near` adds documents that the
+    stages before it did not find (S. MacAvaney, N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph,
+    2022).
 
-    That documents which are near each other answer the same queries is the cluster hypothesis of C. van Rijsbergen,
-    Information Retrieval, 1979; F. Diaz, Regularizing ad hoc retrieval scores, 2005, smooths scores in this way.
+    The cluster hypothesis says that documents near each other answer the same queries (C. van Rijsbergen, Information
+    Retrieval, 1979). F. Diaz, Regularizing ad hoc retrieval scores, 2005, smooths scores in this way.
     """
 
     def __init__(self, over: Expression, k: int, own: float, add: bool):

@@ -9,7 +9,7 @@ from sublex.contracts.columns import HasColumns
 
 
 class Sort:
-    """Orders hits by their least values of a column, or by their greatest ones, descending.
+    """Orders hits by their least values in a column, ascending; or by their greatest values, descending.
 
     Documents without a value come last. Documents with equal values stay in order.
     """

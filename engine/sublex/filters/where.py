@@ -16,11 +16,11 @@ class Where:
 
     def __init__(self, condition: str):
         self.condition = parse_condition(condition)
-        # The columns that the filter reads, in order. An explanation shows the values of the document there.
+        # The columns that the filter reads, in order. An explanation shows the document's values in these columns.
         self.columns = tuple(dict.fromkeys(comparison.column for comparison in comparisons_in(self.condition)))
 
     def check(self, index: HasColumns) -> None:
-        """Raise InputError if an index lacks a column of the condition, or the column cannot have a value."""
+        """Raise InputError if an index lacks a column of the condition, or if the column cannot have a value of the condition."""
         check(self.condition, index)
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:

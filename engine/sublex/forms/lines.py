@@ -16,9 +16,9 @@ from sublex.forms.tables import Table
 from sublex.forms.values import as_text
 from sublex.tools.messages import Step, one_line
 
-# The fewest characters for the text beside an indent; in a narrower terminal the indent is smaller.
+# The least number of characters for the text beside an indent. If the terminal is too narrow, the indent gets smaller.
 LEAST_TEXT = 20
-# The fewest characters of a shortened cell of a table.
+# The least number of characters of a shortened cell of a table.
 LEAST_CELL = 8
 
 
@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 
 class TableColumn(NamedTuple):
-    """A column of a table: where it begins and how wide it is, in characters, and whether its cells may be shortened."""
+    """A column of a table: its first character, its width in characters, and whether its cells may be shortened."""
 
     begin: int
     width: int
@@ -40,7 +40,8 @@ class TableColumn(NamedTuple):
 class Line(NamedTuple):
     """A line of spans.
 
-    When the line is wrapped, `indent` blanks begin each further line. A line whose `indent` is None is never wrapped.
+    If a terminal is too narrow, the line continues on further lines, each of which begins with `indent` blanks. With the
+    `indent` None it stays one line.
 
     A row of a table has the `columns` of the table, so that its cells can be shortened where a terminal is too narrow.
     """
@@ -60,9 +61,9 @@ class Shown:
 
     Lines and data are computed at their first use. `notes` are messages for the user that are no part of the result.
     `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has
-    functions that make the text of files, by endings such as ".html"; `about` describes the content of the file, for
-    the message that a file was written. `code` is the exit status; it is not 0 if the answer is no. `step` names the
-    command-line operation with the same result, if its name differs.
+    functions that make the text of files, by endings such as ".html". `about` describes the content of a file, for the
+    message that the file was written. `code` is the exit status, which is not 0 if the answer is no. `step` names the
+    command-line operation with the same result, if that operation has another name.
     """
 
     def __init__(
@@ -191,7 +192,7 @@ def figures(
 
 
 def wrapped(long: Line, width: int) -> Iterator[Line]:
-    """Yield the lines of at most `width` characters into which a line is cut at blanks.
+    """Cut a line at blanks, and yield the pieces as lines of at most `width` characters.
 
     The cells of a table are shortened first, to the same widths in each row. A line without an indent is not cut.
     """

@@ -17,11 +17,11 @@ _LATEX = str.maketrans(
     }
 )
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\|*_`<>[]!"})
-# The parts of addresses by which Markdown recognises a link without brackets.
+# Markdown makes links of addresses without brackets. It recognises them by these parts.
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|(?<=\w)@(?=[\w-]+\.\w)", re.IGNORECASE)
 # Characters with which a spreadsheet begins a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# Rows of a long list that a notebook shows.
+# The number of rows of a long list that a notebook shows.
 ROWS_SHOWN = 10
 
 

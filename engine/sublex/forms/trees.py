@@ -88,5 +88,5 @@ def _as_text(fact: Any) -> str:
 
 
 def _colon(fact: Any) -> str:
-    """Return a colon for a fact of several words, which begin after it."""
+    """Return the colon to write before a fact of several words; an empty string before any other fact."""
     return ":" if isinstance(fact, str) and " " in fact else ""

@@ -34,13 +34,13 @@ def to_json(value: Any, indent: int | None = None) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain, allow_nan=False)
     except ValueError:
-        # A number that is not finite stands somewhere.
+        # The value contains a number that is not finite.
         text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON does not know as one that it knows."""
+    """Return a value that JSON knows in the place of a value that it does not know."""
     return _jsonable(value) if hasattr(value, "tolist") else str(value)
 
 

@@ -1,7 +1,7 @@
-"""The foreign index that an attached index mirrors: whether it can be read, and access to it and to its documents.
+"""Access to the foreign index that an attached index mirrors, and to its documents.
 
-Opening an attached index reads nothing of the foreign index. The foreign index is found through the user's own list of
-places, and opened on first use. It is refused if it has changed since it was attached.
+Opening an attached index reads nothing of the foreign index. On first use, Sublex finds the foreign index through the
+user's own list of places, and opens it. If the foreign index has changed since it was attached, Sublex refuses it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sublex.language.plugins import Registry
 from sublex.readers.batch import encode
 from sublex.tools.messages import Step, counted, one_line
 
-# Documents whose texts are read together.
+# The number of documents whose texts are read together.
 FRAME_DOCS = 64
 
 
@@ -43,7 +43,7 @@ class Attachment:
     def place(self) -> Place | None:
         """The user's record of the foreign index: its path, and whether the user trusts it.
 
-        It is None if the user has no record of attaching this index.
+        It is None if the user has no record of this attached index.
         """
         place = place_of(self.root, self._entry.id)
         return place if place and place.backend == self.backend else None
@@ -150,7 +150,7 @@ def _clean(text: str) -> str:
 class ForeignTexts(TextsReader):
     """Reads the stored documents of a foreign index, one by one or as frames of 64 documents.
 
-    `searched` has the names of the other fields that are searched, which `Document.searched` describes.
+    `searched` has the names of the fields that are searched besides title and text, as in `Document.searched`.
     """
 
     def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int, searched: tuple[str, ...]):

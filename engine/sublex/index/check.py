@@ -26,7 +26,7 @@ Entry = TypeVar("Entry")
 
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
-    """Return one sentence for each problem of an index; an empty list for a sound one.
+    """Return one sentence for each problem of an index. The list is empty if the index is sound.
 
     `progress` is called with the name of each segment and model before it is checked.
     """
@@ -122,7 +122,7 @@ def _damaged_components(folder: ComponentFolder) -> Iterator[str]:
 
 
 def _disagreements(segment: Segment, columns: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each pair of components that do not fit each other, though their checksums are right."""
+    """Yield a sentence for each pair of components that contradict each other. Their checksums have been found right."""
     yield from _postings_disagreements(segment)
     terms = segment.terms.list()
     if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
@@ -135,7 +135,7 @@ def _disagreements(segment: Segment, columns: Mapping[str, str]) -> Iterator[str
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
-    # These raise an error if the columns are others, or if their components do not fit each other.
+    # These lines raise an error if the columns differ from `columns`, or if their components contradict each other.
     segment.expect_columns(columns)
     for name in columns:
         segment.column(name)
@@ -179,7 +179,8 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     elif "document_terms" in segment.folder and postings_sum % 2**64 != _document_terms_sum(segment):
         yield f"{segment.path}: document terms do not fit the postings."
     for field, counted in enumerate(field_lengths):
-        # If another engine stated the lengths of documents, the text has what the other fields leave of them.
+        # If another engine stated the lengths of documents, the length of the text is computed from them: it is the rest
+        # after the other fields.
         if not (entry.stated and field == TEXT) and not np.array_equal(counted, segment.fields_reader.lengths(field)):
             yield f"{segment.path}: the lengths of field {field} do not fit the postings."
     for field in sorted(misplaced):
@@ -196,7 +197,10 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
 
 
 def _count_inside(segment: Segment, field: int, docs: np.ndarray, tfs: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return for each posting the number of its positions that lie in a content field. `docs` and `tfs` are those of the postings."""
+    """Return for each posting the number of its positions that lie in a content field.
+
+    `docs` and `tfs` have the document and the frequency of each posting.
+    """
     begins, ends = (np.repeat(places[docs], tfs) for places in segment.fields_reader.places(field))
     inside = np.concatenate([[0], np.cumsum((begins <= positions) & (positions < ends))])
     starts = starts_of(tfs)

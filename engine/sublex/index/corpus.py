@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Bytes of one entry of a sparse matrix: an int32 count and an int32 column.
 ENTRY_BYTES = 8
-# Texts that are analysed in one call.
+# The number of texts that are analysed in one call.
 TEXTS = 256
 
 
@@ -74,8 +74,7 @@ class SnapshotCorpus(Uncopied):
     def ranks(self) -> list[np.ndarray]:
         """For each segment, an int32 array with the place of each of the segment's terms in the vocabulary, from 0.
 
-        A term that only deleted documents contain is not in the vocabulary, and gets 0. No live document refers to this
-        0.
+        A term that only deleted documents contain is not in the vocabulary, and gets 0. No live document has such a term.
         """
         numbers = self.numbers
         return [

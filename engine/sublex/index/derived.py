@@ -27,7 +27,7 @@ DERIVED = "derived"
 ENTRY = "entry.json"
 # The names that Sublex gives to folders of derived data, and to those that are being written.
 _NAME = re.compile(r"[a-z]+-[0-9a-f]{32}(\.new-\d+)?", re.ASCII)
-# Levels of folders below `derived` in which derived data lie.
+# Derived data lie in folders at this number of levels below the folder `derived`.
 DEPTH = 2
 
 

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from sublex.errors import IndexCorrupt
 from sublex.tools import files
 
-# Bytes that a file may have to be read whole; manifests and journals are far smaller.
+# The largest size in bytes of a file that is read whole. Manifests and journals are far smaller.
 MOST_BYTES = 1 << 28
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _INNER = _FOLDER | os.O_NOFOLLOW
@@ -39,8 +39,8 @@ _KINDS = {
 def is_plain(name: str) -> bool:
     """Return whether `name` can be the name of an entry of a folder. A path, "." and ".." cannot.
 
-    Neither can a name with a control character, which would break a message into lines, or one that the system cannot
-    encode.
+    A name with a control character is refused, because it would break a message into lines. A name that the system cannot
+    encode is refused too.
     """
     try:
         os.fsencode(name)
@@ -231,7 +231,7 @@ class Directory:
             return open(os.open(name, _NEW | os.O_WRONLY, 0o666, dir_fd=descriptor), "wb", buffering)
 
     def map_new(self, name: str, size: int) -> mmap.mmap:
-        """Make a new file of `size` bytes, which are 0, and map it to read and write it."""
+        """Make a new file of `size` zero bytes, and map it into memory to read and write it."""
         with self._holding(name) as descriptor:
             file = os.open(name, _NEW | os.O_RDWR, 0o666, dir_fd=descriptor)
             try:
@@ -241,7 +241,7 @@ class Directory:
                 os.close(file)
 
     def map_old(self, name: str) -> mmap.mmap:
-        """Map a file that has bytes, to read it."""
+        """Map a file into memory to read it. The file must not be empty."""
         with self.open_to_read(name) as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -278,7 +278,7 @@ class Directory:
             file.write(data)
 
     def delete(self, name: str) -> None:
-        """Remove an entry that is not a folder; nothing happens if it is not there."""
+        """Remove an entry that is not a folder. If it is missing, do nothing."""
         with suppress(FileNotFoundError), self._holding(name) as descriptor:
             os.unlink(name, dir_fd=descriptor)
 

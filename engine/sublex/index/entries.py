@@ -18,10 +18,10 @@ from sublex.index.directory import is_plain
 from sublex.index.schema import ABSENT, Rule
 from sublex.language.expression import GIVEN_NAME
 
-# Documents, and postings of one term, are counted in 32 bits; sums of them fit into 53 bits.
+# Counts of documents, and of postings of one term, fit into 32 bits. Sums of such counts fit into 53 bits.
 MOST_DOCS = 2**31 - 1
 MOST = 2**53
-# Characters that the name of a label may have, and the text by which a model knows a label.
+# The largest number of characters of a label's name, and of the text by which a model knows a label.
 NAME_LETTERS, MOST_LETTERS = 80, 10_000
 
 
@@ -36,7 +36,7 @@ def _is_expression(text: str) -> bool:
 
 
 def fault_of_name(name: str) -> str:
-    """Return what is wrong with a name that a person gives to a label, as the end of a sentence; "" if nothing is.
+    """Return the fault of a name that a person gives to a label, as the end of a sentence; "" if the name has no fault.
 
     Control characters, half characters and marks of direction are refused: they could change the rest of a line.
     """
@@ -64,7 +64,7 @@ IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
 Text = Annotated[str, Rule("text", lambda text: text == "text")]
 ColumnName = Annotated[str, Rule("the name of a column", is_name)]
 ColumnKind = Annotated[str, Rule(f"one of {', '.join(KINDS)}", KINDS.__contains__)]
-# What people decide about labels, the names that they give, and the texts by which models know their labels.
+# Types of values in decisions of people about labels: the action, the name of a label, and the text that a model has for it.
 ACTIONS = ("accept", "rename", "merge", "reject")
 Action = Annotated[str, Rule(f"one of {', '.join(ACTIONS)}", lambda text: text in ACTIONS)]
 LabelName = Annotated[str, Rule("the name of a label", lambda text: not fault_of_name(text))]
@@ -122,7 +122,7 @@ class SegmentRows(NamedTuple):
 class RowsEntry(NamedTuple):
     """The rows that a model gives to documents.
 
-    `expression` encodes the documents. `segments` has, by the name of a segment, the folder of its rows.
+    The model of `expression` encodes the documents. `segments` maps the name of a segment to the folder of its rows.
     """
 
     expression: ExpressionText
@@ -130,16 +130,16 @@ class RowsEntry(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """The number of tokens that a model saw, and the number of these that it does not know."""
+    """The number of tokens that a model read, and the number of those that it does not know."""
 
     tokens: Count
     unknown: Count
 
 
 class SeenEntry(NamedTuple):
-    """How many tokens of a segment a model saw, and how many of these it does not know.
+    """The number of tokens of a segment that a model read, and the number of those that it does not know.
 
-    `added` has the same two numbers for the tokens that were added to the index after the fit.
+    `added` has the same two numbers for tokens that were added to the index after the fit.
     """
 
     tokens: Count
@@ -151,9 +151,9 @@ class ModelEntry(NamedTuple):
     """A fitted model.
 
     `expression` and `version` say how the model was made, and `model` describes its folder. `depends` has the names of
-    the models that it depends on. `resources` has, by name or path, the hashes of the files that it read. `origin` is
-    the fingerprint of the index that it was fitted to. `rows` has its rows by the names of their folders. `seen` has,
-    by segment, the numbers of the tokens that it saw.
+    the models that it depends on. `resources` maps the name or path of each file that it read to the file's hash. `origin`
+    is the fingerprint of the index that it was fitted to. `rows` has its rows by the names of their folders. `seen` maps
+    each segment to the numbers of tokens that the model read there.
     """
 
     expression: ExpressionText
@@ -174,10 +174,10 @@ class LabelRef(NamedTuple):
 
 
 class LabelDecision(NamedTuple):
-    """What a person decided about a label of a fitted model.
+    """The decision of a person about a label of a fitted model.
 
-    `action` is "accept", "rename", "merge" or "reject". `name` is the name that an accepted or renamed label has from then
-    on. A merged label becomes a part of the label `into`.
+    `action` is "accept", "rename", "merge" or "reject". `name` is the new name of an accepted or renamed label. A merged
+    label becomes a part of the label `into`.
     """
 
     action: Action
@@ -197,9 +197,9 @@ class ResourceEntry(NamedTuple):
 class VectorsEntry(NamedTuple):
     """Vectors of documents that another program computed.
 
-    `kind` is the name of the component that scores documents by them, such as "dense" or "late". `hash` is that of their values. `read` and
-    `matched` are the numbers of vectors in the files that were added last, and of those for which there was a document.
-    `encoder` is the hash of the encoder of queries, "" if none was named.
+    `kind` is the name of the component that scores documents by the vectors, such as "dense" or "late". `hash` is the hash
+    of their values. `read` is the number of vectors in the files that were added last, and `matched` the number of those
+    that belong to a document of the index. `encoder` is the hash of the encoder of queries, "" if the user named none.
     """
 
     kind: Word
@@ -212,7 +212,7 @@ class VectorsEntry(NamedTuple):
 class AttachedEntry(NamedTuple):
     """The foreign index that an attached index mirrors. Its path is never in the manifest.
 
-    `gapless` says that in its positions, words without a term, such as stop words, take none.
+    `gapless` says that words without a term, such as stop words, take no position in the foreign index.
     """
 
     backend: Word
@@ -240,9 +240,9 @@ class AnalyzerEntry(NamedTuple):
 class Manifest(NamedTuple):
     """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
 
-    `labels` has what people decided about the labels of models, by the expressions of the models. `names` has the
+    `labels` has the decisions of people about the labels of models, by the expressions of the models. `names` has the
     expressions to which a user gave names. `columns` has the types of the columns by their names, and `fields` the named
-    fields. `vectors` has the vectors from elsewhere by their names.
+    fields. `vectors` has the vectors that other programs computed, by their names.
     """
 
     format: int

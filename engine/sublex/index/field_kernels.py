@@ -1,6 +1,6 @@
 """Kernels that encode and decode the frequencies of postings in a field.
 
-They are stored as packed numbers. `docs/format.md` describes the layout.
+The frequencies are stored as packed numbers. `docs/format.md` describes the layout.
 
 Kernels have no bounds checks. Those that decode therefore check sizes and numbers themselves, and report damage.
 """
@@ -16,10 +16,10 @@ from sublex.tools.compiled import I32, I64, STORED_U8, STORED_U32, U32, kernel
 
 @kernel((I32, I64), before="fields")
 def encode_fields(tfs, df):
-    """Return the frequencies of postings in a field encoded, as (words, widths, tails, sizes).
+    """Encode the frequencies of postings in a field. Return (words, widths, tails, sizes).
 
-    The posting lists lie end to end in `tfs`; term t has df[t] postings. `encode_numbers` describes what is returned. A block of
-    zeros takes no word, and a tail of zeros no byte.
+    The posting lists lie end to end in `tfs`; term t has df[t] postings. `encode_numbers` describes the result. A block of
+    zeros takes no word, and a tail of zeros takes no byte.
     """
     return encode_numbers(tfs.view(np.uint32), df, True)
 

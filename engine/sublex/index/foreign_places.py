@@ -1,4 +1,4 @@
-"""Where foreign indexes are: the user's file with the path of the foreign index behind each attached index, and the user's trust in it.
+"""The user's file of foreign indexes: the path of the foreign index behind each attached index, and whether the user trusts it.
 
 The file stands beside the settings of the shell and never in an index, so an index folder from another person can
 neither choose a path nor declare itself trusted.
@@ -17,7 +17,7 @@ from sublex.errors import InputError
 from sublex.tools.files import replace_file
 from sublex.tools.plain_files import open_plain
 
-# Bytes that the file may have.
+# The largest size of the file in bytes.
 MOST_BYTES = 1 << 24
 
 
@@ -25,7 +25,7 @@ class Place(NamedTuple):
     """The foreign index behind an attached index, as the user attached it.
 
     `identity` is the random id of the attached index. `path` is the path of the foreign index, and `trusted` says that
-    the user trusts whoever wrote it.
+    the user trusts the writer of the foreign index.
     `analyzer`, `profile` and `options` are the settings that the user gave. They are used again when the index is
     refreshed.
     """

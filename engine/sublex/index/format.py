@@ -22,16 +22,16 @@ from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.directory import Directory, open_file
 from sublex.index.entries import FolderEntry
 
-# The formats of an index: an index with fields or columns has the third, any other index that stores positions the second, and
-# every other index the first.
+# The formats of an index. An index with fields or columns has format 3. Any other index has format 2 if it stores positions,
+# and format 1 if it does not.
 FORMAT, WITH_POSITIONS, WITH_FIELDS = 1, 2, 3
 FORMATS = (FORMAT, WITH_POSITIONS, WITH_FIELDS)
-# Bytes covered by one checksum.
+# The number of bytes that one checksum covers.
 CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# Up to this number of parts of a component, verifying them one by one is faster than verifying all at once.
+# Up to this number of parts of a component, it is faster to verify them one by one than all at once.
 FEW = 16
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
@@ -242,7 +242,7 @@ class ComponentFile:
         values = self.all()
         if len(values) and int(values.max()) > most:
             raise self.damaged(f"has a number above {most:,}")
-        # NumPy's bincount and repeat accept all these types except uint64.
+        # NumPy's bincount and repeat accept all unsigned types except uint64.
         return values.astype(np.int64) if values.dtype == np.uint64 else values
 
     def damaged(self, why: str) -> IndexCorrupt:
@@ -294,7 +294,7 @@ class ComponentFile:
 def _content(file: int, size: int, private: bool) -> Content:
     """Return the content of an open file: a large file is mapped into memory, a small one is read.
 
-    Each mapped file keeps a file descriptor open, and a process may have only some thousands of them.
+    Each mapped file keeps a file descriptor open, and a process may have only some thousands of descriptors.
     """
     if size > CHUNK:
         return mmap.mmap(file, size, access=mmap.ACCESS_COPY if private else mmap.ACCESS_READ)
@@ -305,7 +305,7 @@ def _content(file: int, size: int, private: bool) -> Content:
 
 
 def _array(data: Content, path: Path) -> np.ndarray:
-    """Return the array of a `.npy` file. The header must be, byte for byte, the one that a writer would write."""
+    """Return the array of a `.npy` file. The header must have exactly the bytes that `ComponentWriter` would write."""
     head = data[:HEADER]
     for descr in DTYPES:
         dtype = np.dtype(descr)

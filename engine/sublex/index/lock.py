@@ -28,9 +28,9 @@ from sublex.tools.confinement import may_change
 def locked(root: Path, action: str, create: bool = False, left: Collection[str] = LEFT) -> Iterator[None]:
     """Hold the lock of an index while the block runs. Raises `IndexProblem` if another process holds it.
 
-    `action` names the change, for the message that other processes get. With `create` the folder is made if it is missing,
-    and removed again if the block leaves it without an index; a folder that holds anything but an index, or the entries
-    `left` of a killed build, is refused. An `OSError` of the block becomes an `IndexProblem` that says that the index is
+    `action` names the change, for the message that other processes get. With `create`, the folder is made if it is missing,
+    and removed again if the block makes no index in it. An existing folder must be an index, be empty, or hold only the
+    entries `left` of a killed build. An `OSError` of the block becomes an `IndexProblem` that says that the index is
     unchanged.
     """
     if not may_change():
@@ -44,7 +44,7 @@ def locked(root: Path, action: str, create: bool = False, left: Collection[str] 
         # A user's empty folder stays.
         is_own = not root.exists() or bool(index.entries())
         for name in (BUILDING, SEGMENTS, REPRESENTATIONS, RESOURCES):
-            # This raises an error for a link in the place of a folder now, before the work begins.
+            # If a link is in the place of a folder, this line raises an error before the work begins.
             (index / name).exists()
         with _lock(index) as file:
             _sign(file, action)

@@ -64,7 +64,7 @@ def existing_path(name: str) -> Path:
 
 
 def names_index(name: str) -> bool:
-    """Return whether a name or a path is that of an index."""
+    """Return whether a name or a path leads to an index."""
     try:
         return (existing_path(name) / "index.json").is_file()
     except (OSError, SublexError, ValueError):

@@ -35,7 +35,7 @@ REPRESENTATIONS = "representations"
 RESOURCES = "resources"
 # The component that each optional part of an index is stored in.
 PARTS = {"text": "texts", "terms": "document_terms", "positions": "positions"}
-# The names that Sublex gives to folders and temporary files. Others in an index are somebody else's and stay.
+# The names that Sublex gives to folders and temporary files. Sublex never removes an entry with another name.
 _SEGMENT, _DELETED = re.compile(r"\d{6,}", re.ASCII), re.compile(r"deleted-\d+", re.ASCII)
 _MODEL, _ROWS = re.compile(r"[\w-]+-[0-9a-f]{16}"), re.compile("rows-[0-9a-f]{16}")
 _RESOURCE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -69,9 +69,9 @@ def new_manifest(
 
 
 def _format_of(manifest: Manifest) -> int:
-    """Return the format of an index with what the manifest names.
+    """Return the format of an index that has the parts in a manifest.
 
-    An earlier Sublex refuses the second and the third format. It would drop positions, fields or columns when it adds or merges.
+    An earlier Sublex refuses formats 2 and 3, because it would drop positions, fields or columns when it adds or merges.
     """
     if manifest.columns or manifest.fields:
         return WITH_FIELDS
@@ -81,8 +81,8 @@ def _format_of(manifest: Manifest) -> int:
 def read_manifest(root: Path) -> Manifest:
     """Return the manifest of an index.
 
-    Raises `IndexProblem` if there is no index or one of another format, and `IndexCorrupt` if the manifest is damaged or names
-    files outside the index.
+    Raises `IndexProblem` if there is no index, or if its format is unknown. Raises `IndexCorrupt` if the manifest is damaged
+    or names files outside the index.
     """
     path = root / MANIFEST
     try:
@@ -112,7 +112,7 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def is_manifest(root: Path) -> bool:
-    """Return whether the manifest of the folder is one that Sublex wrote, of this format or another: its checksum is right."""
+    """Return whether Sublex wrote the manifest of the folder, in any format. The checksum in the manifest shows this."""
     try:
         values = json.loads(Directory(root).read(MANIFEST))
         return "format" in values and values.pop("checksum", None) == checksum_of(values)
@@ -123,8 +123,8 @@ def is_manifest(root: Path) -> bool:
 def _expect_agreement(manifest: Manifest) -> None:
     """Raise `SchemaMismatch` if a manifest contradicts itself.
 
-    Its format must be that of the stored parts, its statistics must be the sums over the segments, each segment needs the
-    components of the stored parts, and the names of segments must differ.
+    The format must fit the stored parts. The statistics must be the sums over the segments. Each segment must have the
+    components of the stored parts. No two segments may have the same name.
     """
     segments = manifest.segments
     if manifest.format != _format_of(manifest):
@@ -204,14 +204,14 @@ def checksum_of(values: Mapping[str, Any]) -> str:
 
 
 def identity_of(manifest: Manifest) -> str:
-    """Return a hash of everything in a manifest. It tells generations with equal numbers of different indexes apart."""
+    """Return a hash of everything in a manifest. Two indexes have different hashes even if their generations are numbered alike."""
     return checksum_of(as_json(manifest))
 
 
 def fingerprint_of(manifest: Manifest) -> str:
     """Return a hash of everything that can change a ranker's score.
 
-    That is the analyzer, the segments with their tombstones, and the names of the fields.
+    A score depends on the analyzer, the segments with their tombstones, and the names of the fields.
     """
     segments = [
         [segment.data.checksum, segment.deleted.data.checksum if segment.deleted else None]
@@ -220,7 +220,7 @@ def fingerprint_of(manifest: Manifest) -> str:
         for segment in manifest.segments
     ]
     parts = [FORMAT, as_json(manifest.analyzer), segments]
-    # An index without columns and fields has the fingerprint that it had before there were any.
+    # An index without columns and fields keeps the fingerprint that earlier versions of Sublex computed.
     if manifest.columns:
         parts.append(dict(manifest.columns))
     if manifest.fields:
@@ -269,7 +269,7 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether a file of this name was to replace a file of an index, as `files.replacing` names it."""
+    """Return whether this is a name that `files.replacing` gives to a temporary file, which should replace a file of an index."""
     return bool(_TEMPORARY.fullmatch(name))
 
 

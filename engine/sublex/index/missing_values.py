@@ -1,4 +1,4 @@
-"""The values that conditions ask for and no live document has, and what to say about them."""
+"""Messages about values that a condition asks for, although no live document has them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sublex.tools.messages import cut, near_names, nearest
 if TYPE_CHECKING:
     from sublex.index.snapshot import Snapshot
 
-# The most frequent texts of a column, with which a missing one is compared.
+# The number of the most frequent texts of a column with which a missing text is compared.
 COMPARED = 1_000
-# The most values that are named.
+# The largest number of missing values that messages name.
 MOST = 5
 
 
 def missing_values(snapshot: Snapshot, condition: Any) -> list[str]:
-    """Return a sentence for each of the first values, and ranges, of the columns in a condition that no live document has.
+    """Return a sentence for each value or range in a condition that no live document has, for at most MOST of them.
 
     All columns of the condition have to be columns of the index.
     """
@@ -52,7 +52,7 @@ def _live(snapshot: Snapshot) -> np.ndarray:
 
 
 def _values_of(comparison: ColumnTest) -> Iterator[ColumnTest]:
-    """Yield the comparisons that are to have documents: each value of a list is one. What only excludes a value is none."""
+    """Yield the comparisons for which users expect documents: one for each value of a list, and none for an excluded value."""
     if comparison.relation == "in":
         yield from (ColumnTest(comparison.column, "=", (value,)) for value in comparison.values)
     elif comparison.relation != "!=":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-# Postings decoded, encoded, merged or verified per call. Larger calls need more memory and are not faster.
+# The number of postings that one call decodes, encodes, merges or verifies. Larger calls need more memory and are not faster.
 POSTINGS_PER_CALL = 1 << 20
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:
-    """Return where each piece starts, followed by where the last piece ends.
+    """Return the place where each piece starts, and then the place where the last piece ends.
 
     The result has one value more than `sizes`.
     """

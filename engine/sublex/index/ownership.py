@@ -1,7 +1,7 @@
-"""Which folders are Sublex's own: an index with a valid manifest, and what an interrupted build left.
+"""Tell whether a folder belongs to Sublex: it is an index with a valid manifest, or an interrupted build left it.
 
-A command makes an index only in such a folder, in an empty one, or in a new one. It never touches another folder, so that
-no file of a user is lost to a wrong path.
+A command makes an index only in such a folder, in an empty folder, or in a new one. It never touches another folder, so
+that a wrong path costs a user no file.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from sublex.index.directory import Directory
 from sublex.index.manifest import BUILDING, MANIFEST, SEGMENTS, is_manifest, is_temporary
 
 LOCK = "lock"
-# Bytes of the lock file that are read: the name of its holder.
+# The number of bytes of the lock file that are read. They name its holder.
 HOLDER_BYTES = 200
-# What a first build leaves beside the lock if it is killed.
+# The entries that a killed first build leaves beside the lock file.
 LEFT = (BUILDING, SEGMENTS)
 _HOLDER = re.compile(rb"sublex [^\n]{1,150}, process [0-9]{1,20}")
 
@@ -31,8 +31,8 @@ def signature(action: str, process: int) -> bytes:
 def expect_own(root: Path, left: Collection[str] = LEFT) -> None:
     """Raise IndexProblem if the folder `root` holds anything that is not Sublex's.
 
-    It may be missing or empty, have a manifest of any format, or have what a killed build leaves: a signed lock, and entries with
-    the names in `left`.
+    The folder may be missing or empty. It may have a manifest of any format. It may have the entries of a killed build: a
+    signed lock file, and entries with the names in `left`.
     """
     if root.exists() and not root.is_dir():
         raise IndexProblem(f"{root} is a file, not a folder for an index.")

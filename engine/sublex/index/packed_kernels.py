@@ -13,7 +13,7 @@ import numpy as np
 from sublex.index.posting_kernels import BLOCK, LANES, pack, put_number, unpack, width_of
 from sublex.tools.compiled import inner
 
-# Numbers are below this.
+# All numbers are smaller than this.
 LIMIT = 1 << 31
 
 
@@ -28,7 +28,7 @@ def _bits(numbers, begin, end):
 
 @inner
 def encode_numbers(numbers, counts, leaves_out_zeros):
-    """Return lists of numbers, which lie end to end, encoded, as (words, widths, tails, sizes).
+    """Encode lists of numbers, which lie end to end. Return (words, widths, tails, sizes).
 
     Term t has counts[t] numbers. `words` has the packed words of all blocks, and `widths` the bits of a number in each block.
     `tails` has the byte code of the numbers after the last block of each term, and `sizes` the number of its bytes for each term.

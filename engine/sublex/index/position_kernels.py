@@ -19,10 +19,9 @@ FIRST = np.int32(-LIMIT)
 
 @kernel((I32, I32, I64), before="positions")
 def encode_positions(positions, tfs, cf):
-    """Return the positions of postings encoded, as (words, widths, tails, sizes).
+    """Encode the positions of postings. Return (words, widths, tails, sizes), as `encode_numbers` does.
 
-    Posting i has the next tfs[i] values of `positions`, ascending; the postings of term t have cf[t] together.
-    `encode_numbers` describes what is returned.
+    Posting i has the next tfs[i] values of `positions`, ascending. The postings of term t together have cf[t] positions.
     """
     gaps = np.empty(len(positions), np.uint32)
     i = np.int64(0)
@@ -43,8 +42,8 @@ def decode_positions(
 ):  # fmt: skip
     """Decode the positions of all postings of several terms to `positions`, one after the other.
 
-    Returns the place of the first term with damaged positions, or -1. Term k has cf[k] positions and df[k] postings, of
-    which posting i has tfs[i] positions. The first block of the term has the number block_begins[k], and its words begin
+    Returns the place of the first term with damaged positions, or -1. Term k has df[k] postings and cf[k] positions.
+    Posting i has tfs[i] positions. The first block of the term has the number block_begins[k], and its words begin
     at words[word_begins[k]]. The rest of the gaps is in tails[tail_begins[k]:tail_ends[k]]. `gaps` is scratch memory for a
     block.
     """
@@ -68,7 +67,7 @@ def decode_positions(
             i += 1
         if at != o:
             return k
-        # The gaps become positions, without a branch for the frequency, which a processor could not predict.
+        # The gaps become positions. There is no branch for the frequency, since a processor could not predict it.
         last = every = np.int64(0)
         for x in range(begin, o):
             gap = np.int64(positions[x])

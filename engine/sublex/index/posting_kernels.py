@@ -173,7 +173,7 @@ def pack(values, width, out, o):
 
 @kernel((I32, I32, I64), before="build merge reorder import")
 def encode_postings(docs, tfs, df):
-    """Return posting lists encoded, as (words, lasts, widths, tails, sizes).
+    """Encode posting lists. Return (words, lasts, widths, tails, sizes).
 
     The lists lie end to end in `docs` and `tfs`; the list of term t has df[t] postings. `words` has the packed words of
     all blocks. `lasts` has the last document of each block. `widths` has two widths for each block: the bits of a gap

@@ -1,4 +1,4 @@
-"""The commands that make a damaged model of an index again, as parts of messages."""
+"""Parts of messages: the commands that remove a damaged model of an index, and make the model again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sublex.tools.messages import Step
 
 
 def fit_again(root: Path, name: str, expression: str) -> tuple[object, ...]:
-    """Return the commands that forget a model, by its expression or its name on disk, and fit it again."""
+    """Return the commands that forget a model and fit it again. `name` is its expression or its name on disk."""
     return Step("forget", root, name), ", then: ", Step("fit", root, expression)
 
 

@@ -2,7 +2,7 @@
 
 A record is a `NamedTuple`. The types of its fields say what the JSON may hold:
 
-* a type: a value of exactly this type; `object`: anything; `Annotated[TYPE, RULE]`: one that fulfils a rule too,
+* a type: a value of exactly this type; `object`: anything; `Annotated[TYPE, RULE]`: a value of the type that fulfils the rule,
 * `list[X]` or `tuple[X, ...]`: a list; `dict[K, V]` or `Mapping[K, V]`: an object with members of any name,
 * a record: an object with its members.
 
@@ -34,7 +34,7 @@ class _Absent(Mapping[str, Any]):
         return "ABSENT"
 
 
-# The default of a field for an object that may be absent. An empty object is another value than ABSENT, and is written.
+# The default of a field whose object may be absent. An empty object differs from ABSENT: it is written.
 ABSENT: Mapping[str, Any] = _Absent()
 _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 Record = TypeVar("Record")
@@ -45,7 +45,7 @@ class SchemaMismatch(ValueError):
 
 
 class Rule(NamedTuple):
-    """A condition on a value: `holds` tells whether a value fulfils it; `what` describes such a value in a message."""
+    """A condition on a value. `holds` tells whether a value fulfils it; `what` describes the right values in a message."""
 
     what: str
     holds: Callable[[Any], bool]

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Segment:
     """One segment and its tombstones, opened as the segment's entry in the manifest describes them.
 
-    `attachment` is None unless the index is attached. It is then the foreign index, which may have the texts. `fields` has the
-    names of the named fields, as the manifest has them; a segment itself stores fields by their numbers.
+    `attachment` is the foreign index that an attached index mirrors, and that may have the texts; None for other indexes.
+    `fields` has the names of the named fields, as the manifest has them; a segment itself stores fields by their numbers.
     """
 
     attachment: Attachment | None = None
@@ -254,13 +254,14 @@ class Segment:
 
     @cached_property
     def fields_reader(self) -> FieldsReader:
-        """The reader of the content fields, by their numbers; `field_tfs` and others here read the named fields, by their names."""
+        """The reader of the content fields by their numbers. `field_tfs` and similar methods read the named fields by name."""
         return FieldsReader(self.folder, self.lexicon, self._lengths, self.docs)
 
     def documents_in_fields(self, docs: np.ndarray, positions: bool) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the lengths of the stored fields of the documents `docs`, and where all fields but the title begin in them.
+        """Return the lengths of each stored field in the documents `docs`, and the positions at which fields begin.
 
-        `docs` has numbers of documents, or is a mask. Without `positions`, the second list is empty.
+        The second list has an array for each field but the title; without `positions` it is empty. `docs` has numbers of
+        documents, or is a mask.
         """
         number = self.content_fields
         begins = [self.fields_reader.places(field)[0][docs] for field in range(1, number)] if positions else []
@@ -279,7 +280,7 @@ class Segment:
         return self.fields_reader.lengths(self._number(field))
 
     def field_places(self, field: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return (begins, ends), two int32 arrays: the positions of each document in a named field are from begins[d] below ends[d].
+        """Return (begins, ends), two int32 arrays. In document d, the named field has the positions begins[d] to ends[d] - 1.
 
         The index must store positions.
         """
@@ -303,7 +304,7 @@ class Segment:
 
 
 def open_segment(root: Path, entry: SegmentEntry, fields: tuple[str, ...] = ()) -> Segment:
-    """Return a segment of the index at `root`; `fields` has the names of its named fields, which merging does not need."""
+    """Return a segment of the index at `root`. `fields` has the names of its named fields; merging does not need them."""
     segment = Segment(Directory(root) / SEGMENTS / entry.name, entry)
     segment.fields = fields
     return segment

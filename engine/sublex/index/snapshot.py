@@ -1,8 +1,8 @@
 """A snapshot: one generation of an index, read only.
 
 A snapshot maps the segments of one generation when it is opened, and reads statistics, terms, postings and documents over all
-of them. It never changes: whoever writes to the index makes the next generation, which another snapshot reads.
-A document has a number, its place among the documents of all segments; the number holds for one snapshot only and is not stored.
+of them. It never changes: a writer of the index makes the next generation, which another snapshot reads. The number of a
+document is its place among the documents of all segments. It is valid for one snapshot only, and is not stored.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from sublex.tools.strings import Strings
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
 
-# The number of attempts to open an index when a writer replaces its generation while the files are opened.
+# If a writer replaces the generation while its files are opened, opening starts again, up to this number of attempts.
 ATTEMPTS = 5
 # The number of unpickled snapshots that a process keeps. The snapshots that were used last are kept.
 KEPT = 8
-# Terms read from a lexicon at a time.
+# The number of terms that are read from a lexicon at a time.
 TERMS = 4096
-# Characters of a pattern of terms, at most: the time to read a pattern grows with the square of its length.
+# The largest number of characters of a pattern of terms. The time to read a pattern grows with the square of its length.
 LONGEST_PATTERN = 1000
 
 
@@ -174,7 +174,8 @@ class Snapshot(Deferred):
     def absent(self, terms: Iterable[str]) -> list[str]:
         """Return the distinct terms among `terms` that no live document contains, in their order.
 
-        FIELD of a word may be among them; of a word that no document contains, only the word is returned.
+        `terms` may contain words within fields, such as `title:cell`. If no document contains the word `cell` anywhere, only
+        `cell` is returned, and not `title:cell`.
         """
         asked = list(dict.fromkeys(terms))
         left = self._absent_words([term for term in asked if not isinstance(term, Operator)])
@@ -191,7 +192,7 @@ class Snapshot(Deferred):
         return left
 
     def _absent_in_fields(self, operators: list[Operator]) -> list[Operator]:
-        """Return the operators among some FIELDs of words that no live document contains."""
+        """Return those operators that no live document contains. Each is a word within a field, such as `title:cell`."""
         left = [operator for operator in operators if operator.field in self.fields]
         for segment in self.segments:
             kept = []
@@ -207,7 +208,7 @@ class Snapshot(Deferred):
     def missing(self, query: Query) -> dict[str, str]:
         """Return the terms of a query that no live document contains, each with its word as the query writes it.
 
-        Stop words are no terms, so they are not among them. Terms within operators are, and FIELD of a word.
+        Stop words are no terms, so the result has none. It may have terms within operators, and words within a field.
         """
         from sublex.analysis.tokens import words_by_term
 
@@ -216,7 +217,7 @@ class Snapshot(Deferred):
         return {term: words_in(term, lambda word: words.get(word, word)) for term in absent}
 
     def word(self, number: int) -> str:
-        """Return a term, given by its ordinal in the only segment, or else by its place in the vocabulary of the corpus."""
+        """Return the term with this number: its ordinal if there is one segment, otherwise its place in the corpus's vocabulary."""
         return self.segments[0].terms.text(number) if len(self.segments) == 1 else self.corpus.vocabulary[number]
 
     def _term(self, term: str, places: list[tuple[Segment, int]]) -> Term | None:
@@ -231,7 +232,7 @@ class Snapshot(Deferred):
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes.
 
-        The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms.
+        The analyzer normalises the letters of the pattern like the letters of words, so capitals find lower-case terms.
         """
         if len(pattern) > LONGEST_PATTERN:
             raise InputError(f"The pattern has {len(pattern):,} characters; write at most {LONGEST_PATTERN:,}.")
@@ -323,7 +324,7 @@ class Snapshot(Deferred):
 
     @cached_property
     def docno_ranks(self) -> np.ndarray:
-        """The rank of each document's docno in byte order. Ties between scores are broken by it."""
+        """The rank of each document's docno in byte order. Documents with equal scores are ordered by this rank."""
         ranks = np.zeros(len(self.docs_by_docno), np.int32)
         ranks[self.docs_by_docno] = np.arange(len(ranks), dtype=np.int32)
         return ranks
@@ -347,17 +348,17 @@ class Snapshot(Deferred):
         return document
 
     def on_demand(self, docs: np.ndarray, purpose: str) -> list[StoredDocument]:
-        """Return documents, given by their numbers, that are read when their texts or fields are first asked for.
+        """Return the documents with these numbers. A document is read when its text or its fields are first used.
 
-        `purpose` says in the message about an index without texts what needs them.
+        If the index has no texts, the message names `purpose`, which says what needs them.
         """
         has_text = "text" in self.store
         return [StoredDocument(self.docno(doc), partial(self.stored, doc, purpose), has_text) for doc in docs.tolist()]
 
     def shown(self, doc: int) -> Document | None:
-        """Return the stored document with the number `doc`, or None if its text cannot be had.
+        """Return the stored document with the number `doc`, or None if its text cannot be read.
 
-        That is so if no texts are stored, or if they are in an index of another engine that cannot be read.
+        The text cannot be read if no texts are stored, or if they are in a foreign index that Sublex cannot open.
         """
         try:
             return self.stored(doc) if "text" in self.store else None
@@ -406,13 +407,13 @@ class Snapshot(Deferred):
 
     @property
     def gapless(self) -> bool:
-        """Whether words without a term, such as stop words, take no position. It is true of some attached indexes."""
+        """Whether words without a term, such as stop words, take no position. This is true for some attached indexes."""
         return self.manifest.attached is not None and self.manifest.attached.gapless
 
     def need(self, part: str, purpose: str) -> None:
-        """Raise IndexProblem, with the command that rebuilds the index, when the index does not store `part`.
+        """Raise IndexProblem if the index does not store `part`.
 
-        `purpose` says in the message what needs the part.
+        The message has the command that rebuilds the index. `purpose` says in the message what needs the part.
         """
         if part not in self.store:
             if self.attachment and part == "text":
@@ -436,7 +437,10 @@ class Snapshot(Deferred):
         )
 
     def need_field(self, name: str) -> None:
-        """Raise InputError, with the fields of the index or the way to build one with fields, unless it has the field `name`."""
+        """Raise InputError if the index has no field `name`.
+
+        The message lists the fields of the index, or says how to build an index with fields.
+        """
         if name in self.fields:
             return
         if self.fields:
@@ -482,7 +486,7 @@ class Snapshot(Deferred):
 def unpickled(path: Path, generation: int, identity: str, statistics: Statistics) -> Snapshot:
     """Return the snapshot of a generation, which is opened when it is first used.
 
-    All objects that a process unpickles share it.
+    All objects that a process unpickles share this snapshot.
     """
     known = dict(zip(Snapshot.pickled, (path, generation, identity, statistics), strict=True))
     known |= {"path": path, "load_registry": plugins.shared}

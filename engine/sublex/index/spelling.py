@@ -1,7 +1,7 @@
-"""Find the indexed word that is spelt most like a word which no document contains.
+"""For a word that no document contains, find the indexed word that is spelt most like it.
 
-Words are compared as the analyzer makes them, so a stemmed index works too; the answer is the form that documents
-write. The distance is the least number of edits; an edit inserts, deletes or replaces a byte, or swaps two neighbours.
+The analyzer's terms are compared, so a stemmed index works too; the answer is the form that documents write.
+The distance is the least number of edits; an edit inserts, deletes or replaces a byte, or swaps two neighbours.
 NumPy compares all terms at once.
 """
 
@@ -18,25 +18,25 @@ from sublex.analysis.latex import spellings
 from sublex.analysis.tokens import located_terms, reads_latex, terms_of, words_by_term
 from sublex.index.snapshot import Snapshot, Term
 
-# Pairs of a length in letters and the largest distance for words of at least this length; shorter words get no
-# suggestion.
+# Pairs of a length and a distance. A word of at least this length in letters gets suggestions up to this distance. Shorter
+# words get no suggestion.
 LIMITS = ((3, 1), (5, 2))
 # The least likeness of two words as they are written: 2 times the matching letters, over all letters.
 LEAST_LIKENESS = 0.7
-# The characters of the longest word whose spellings in LaTeX are tried, and the least share of the documents with the
-# rarest piece of a spelling that have all of them.
+# Spellings in LaTeX are tried for words of at most this number of characters. Of the documents with the rarest piece of a
+# spelling, at least this share must have all of its pieces.
 LONGEST_IN_LATEX, TOGETHER = 40, 0.8
-# The number of nearest terms in each segment that are compared by frequency.
+# In each segment, the frequencies of this number of nearest terms are compared.
 NEAREST = 50
-# The most strings whose beginnings are compared.
+# The largest number of strings whose beginnings are compared.
 COMPARED = 1 << 13
 
 
 class Correction(NamedTuple):
     """The words that documents have in place of a word that no document contains.
 
-    `options` names the options of an analyzer that would have found them by the word as it is, and `reason` says what
-    the options do; both are empty for a word that is spelt in another way.
+    `options` names the options of an analyzer with which the user's word would have found these words, and `reason` says
+    what the options do. Both are empty if the user's word is only misspelt.
     """
 
     words: str
@@ -45,8 +45,9 @@ class Correction(NamedTuple):
 
 
 def correction(snapshot: Snapshot, term: str, word: str) -> Correction | None:
-    """Return what documents have in place of a word that none contains: the same word with other accents, the word as
-    LaTeX writes it, or the word that is spelt most like it. Return None if there is nothing like it.
+    """Return the words that documents have in place of a word that no document contains; None if no words are like it.
+
+    They are the same word with other accents, the word as LaTeX writes it, or the word that is spelt most like it.
     """
     if near := folded_term(snapshot, term, word):
         folded = fold(word.lower())
@@ -62,7 +63,7 @@ def correction(snapshot: Snapshot, term: str, word: str) -> Correction | None:
 def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
     """Return the words of a text that no document contains, each with the indexed word that is spelt most like it.
 
-    Words without a similar one are left out.
+    Words without a similar indexed word are left out.
     """
     found: dict[str, Term] = {}
     for _, raw, terms in located_terms(snapshot.analyzer, text):
@@ -120,12 +121,12 @@ def _above_ascii(data: np.ndarray, starts: np.ndarray, numbers: np.ndarray) -> n
 
 
 def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
-    r"""Return the pieces into which the index cut a word with LaTeX's accents, such as `Schr odinger`; None without them.
+    r"""Return the pieces of a word that the index cut at LaTeX's accents, such as `Schr odinger`; None if it has no such pieces.
 
     All pieces must occur in one document. For a word that the user wrote without accents, every letter is tried, and
     the pieces must nearly always occur together.
     """
-    # In title:stem, the colon follows the name of a field.
+    # A word with a colon, such as title:stem, has the name of a field in it.
     if reads_latex(snapshot.analyzer) or len(word) > LONGEST_IN_LATEX or ":" in word:
         return None
     has_accents = not word.isascii()
@@ -143,9 +144,10 @@ def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
 
 
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
-    """Return the most frequent of the terms at the smallest distance from `term`; None if none is near enough.
+    """Return the most frequent of the terms at the smallest distance from `term`; None if no term is near enough.
 
-    Only terms of live documents count. `letters` is the length of the word as it is written, on which the largest distance depends.
+    Only terms of live documents count. `letters` is the length of the word as it is written. The largest distance depends on
+    this length.
     """
     wanted = np.frombuffer(term.encode("utf-8", "replace"), np.uint8)
     limit = max((distance for size, distance in LIMITS if letters >= size), default=0)
@@ -203,9 +205,10 @@ def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wan
 
 
 def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -> np.ndarray:
-    """Return a mask of the strings that may begin within one edit of the letters `x`, `y` and `z`.
+    """Return a mask of the strings that may have a beginning within one edit of the letters `x`, `y` and `z`.
 
-    No other string does; the edit may be in the first letter. String k begins at `data[begins[k]]`.
+    Strings outside of the mask have no such beginning. The edit may be in the first letter. String k begins at
+    `data[begins[k]]`.
     """
     a, b = data[begins], data[begins + 1]
     # yx: the first two letters are swapped. yz: the letter x is missing from the string.

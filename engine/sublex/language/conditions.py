@@ -24,7 +24,7 @@ from sublex.errors import InputError
 from sublex.language.parser import DEEPEST, LONGEST, ExpressionToken, TokenList, Unreadable, printable, with_caret
 from sublex.tools.arguments import shown
 
-# Names of columns.
+# The pattern of names of columns.
 COLUMN = re.compile(r"[^\W\d][\w.-]*")
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[“”„‟](?:[^“”„‟\\]|\\.)*[“”„‟]|«[^»]*»|[‘’‚](?:[^‘’‚\\]|\\.)*[‘’‚])
@@ -33,15 +33,15 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _RELATIONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-# The same comparison with its sides exchanged.
+# Each relation, and the relation that means the same after both sides are exchanged: `2015 < year` is `year > 2015`.
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 KEYWORDS = ("and", "or", "not", "in", "between")
-# Signs of other languages, and what stands here instead.
+# Signs of other languages, and the words to write in their place.
 _INSTEAD = {"&&": "and", "||": "or", "!": "not or !="}
 
 
 def parse_condition(text: str) -> Condition:
-    """Return the condition that a text means. For any other text, raise InputError with a caret under the mistake."""
+    """Return the condition in a text. If the text is no condition, raise InputError with a caret under the mistake."""
     if not isinstance(text, str):
         raise InputError(f"The condition is {shown(text)}; give a text such as 'year >= 2015'.")
     try:
@@ -74,7 +74,7 @@ def _tokens(text: str) -> list[ExpressionToken]:
 
 
 class _ConditionParser(TokenList):
-    """The grammar of conditions: each rule has a method of its name."""
+    """The grammar of conditions. Each rule of the grammar is a method with the rule's name."""
 
     def accept(self, text: str) -> bool:
         """Return whether the token is this mark, or this keyword in any case. If it is, move on to the next token."""
@@ -83,7 +83,7 @@ class _ConditionParser(TokenList):
         return matches
 
     def expected(self, what: str) -> NoReturn:
-        """Raise Unreadable: `what` was expected at the position."""
+        """Raise Unreadable with the message that `what` should stand at the position."""
         before = self.tokens[self.at - 1] if self.at else ExpressionToken("", "", 0)
         after = f" after {printable(before.text[:30])}{'…' * (len(before.text) > 30)}" if before.text else ""
         both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in KEYWORDS
@@ -92,7 +92,7 @@ class _ConditionParser(TokenList):
         raise Unreadable(f"Expected {what}{after}{hint}", self.now.at)
 
     def joined(self, kind: str, word: str, part: Callable[[], Any]) -> Any:
-        """Read parts with a word between them."""
+        """Read parts with `word` between them, and join them in a condition of the kind `kind`. A single part stays alone."""
         parts = [part()]
         while self.accept(word):
             parts.append(part())
@@ -202,7 +202,7 @@ class _ConditionParser(TokenList):
         return ColumnTest(column, ">=", (low,))
 
     def dots(self) -> bool:
-        """Move on if the token is that of a range. Return whether it is."""
+        """Return whether the token is the `..` of a range. If it is, move on to the next token."""
         return self.accept("..") or self.accept("...")
 
     def value(self) -> Value:
@@ -221,7 +221,7 @@ class _ConditionParser(TokenList):
 
 
 def printed_condition(condition: Any) -> str:
-    """Return a condition on columns as `parse_condition` reads it."""
+    """Return the text of a condition on columns. `parse_condition` reads the text back."""
     if isinstance(condition, ColumnTest):
         column, relation = condition.column, condition.relation
         values = [_printed(value) for value in condition.values]
@@ -246,7 +246,7 @@ def printed_condition(condition: Any) -> str:
 
 
 def _printed(value: Value) -> str:
-    """Return a value as it is written in a condition, where texts that are numbers or words of the language stand in quotes."""
+    """Return a value as a condition writes it. A text that looks like a number or a word of the language gets quotes."""
     is_read_otherwise = isinstance(value, str) and (
         value.lower() in (*KEYWORDS, "null") or number_of(value) is not None
     )

@@ -15,8 +15,8 @@ from sublex.tools.messages import counted
 def encoded(encoder: Encoder, name: object, texts: Sequence[str], role: str) -> Encoded:
     """Return the vectors of texts, with float32 values and sizes of int64.
 
-    `name` is what messages call the encoder. Raise PluginError if the encoder returns anything but what its kind promises:
-    another number of rows, another type, or a number that is not finite.
+    `name` is the encoder's name in messages. Raise PluginError if the result does not fit the kind of the encoder: it has
+    a wrong number of rows, a wrong type, or a number that is not finite.
     """
     assert role in ROLES
     with contract("encoder", name):

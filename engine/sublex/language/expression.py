@@ -19,10 +19,10 @@ from sublex.errors import InputError
 from sublex.tools.copies import Uncopied
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
-# A name that a user gives to an expression has no mark of a path or of a plugin's component.
+# The pattern of names that users give to expressions. A name has no slash, dot or colon, as paths and `plugin:name` have.
 GIVEN_NAME = re.compile(r"[^\W\d][\w-]{0,63}")
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
-# Python objects print as one of these words with a name in parentheses; the functions of `sublex` that make them have these names.
+# The functions of `sublex` that make Python parts. A Python part prints as one of these words with a name in parentheses.
 PYTHON_WORDS = ("ranker", "finder", "keep", "expander", "rerank", "encoder", "learned")
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
@@ -44,7 +44,7 @@ class Expression(Uncopied):
     `a * 0.3` is `0.3 * a`.
     """
 
-    # The precedence of the node's operator. A node is printed in parentheses if its place needs a higher precedence.
+    # The precedence of the node's operator. A node within an operator of higher precedence is printed in parentheses.
     binds: ClassVar[int]
     __array_ufunc__ = None  # A NumPy number times an expression calls `__rmul__` below.
 
@@ -54,10 +54,7 @@ class Expression(Uncopied):
             yield from value if isinstance(value, tuple) else (value,)
 
     def map(self, change: Change) -> Expression:
-        """Return a copy of the node with `change` applied to each of its children in reading order.
-
-        Names stay unchanged.
-        """
+        """Return a copy of the node in which `change` is applied to each child, in reading order. Names stay unchanged."""
 
         def changed(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -106,7 +103,7 @@ class Expression(Uncopied):
 
 @singledispatch
 def operand(value: object, operator: str) -> Any:
-    """Convert a value beside an operator into an expression. Before `*` and after `%`, a text such as `{0..1}` is a range.
+    """Return the expression for a value beside an operator. Before `*` and after `%`, a text such as `{0..1}` is a range.
 
     `operands.py` registers how texts and functions become expressions.
     """
@@ -136,7 +133,7 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Call(Expression):
-    """A component by name, `name(value, parameter=value)`.
+    """A component that is named by a text such as `name(value, parameter=value)`.
 
     A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a resolved
     call: it also has the registration of the component.
@@ -209,7 +206,7 @@ class Weighted(Expression):
         return f"{print_value(self.weight)}*{_within(self.expression, 3)}"
 
     def __mod__(self, depth: Any) -> Expression:
-        """Cut the expression inside the weight: in the text `0.3*a % 200` the `%` binds more tightly than in Python."""
+        """Return the weight times the first `depth` hits. In texts, `0.3*a % 200` means `0.3*(a % 200)`, unlike in Python."""
         return Weighted(self.weight, Cut(self.expression, depth))
 
 
@@ -226,9 +223,9 @@ class Blend(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Chain(Expression):
-    """A sequence of stages, `a >> b >> c`. Each stage gets the query and the hits of the stage before.
+    """A sequence of stages, `a >> b >> c`. Each stage gets the query and the hits of the stage before it.
 
-    `chain` makes it.
+    The function `chain` makes objects of this class.
     """
 
     binds = 0
@@ -242,7 +239,7 @@ class Chain(Expression):
 class Normalised(Expression):
     """An expression with its scores brought to a common scale, `zscore(expression)`.
 
-    The parser reads it as a `Call`.
+    The parser reads such a text as a `Call`; the registry makes a `Normalised` of the call.
     """
 
     binds = 4
@@ -276,7 +273,7 @@ def print_value(value: Any) -> str:
 
 
 def python_object(word: str) -> str:
-    """Return the message for a text with one of the words by which Python objects are printed."""
+    """Return the message for a text that contains a printed Python part, such as `ranker(f)`: no text can name its object."""
     thing = "function" if word == "rerank" else "object"
     return f"{word}(…) stands for a Python {thing}, which a text cannot name; make the expression in Python by sublex.{word}."
 
@@ -311,7 +308,7 @@ def fill(expression: Expression, numbers: Iterable[float]) -> Expression:
 
 
 def no_ranges(expression: Expression) -> Expression:
-    """Return the expression itself. Raise InputError when it contains a range."""
+    """Return the expression unchanged. Raise InputError if it contains a range."""
     if found := ranges(expression):
         raise InputError(
             f"{expression} contains the range {found[0]}; ranges are for sublex tune, so write a number there."

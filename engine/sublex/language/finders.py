@@ -16,8 +16,8 @@ from sublex.language.python_parts import PythonPart, check_called, make_part
 class Finder(PythonPart):
     """A Python function `f(query)` that finds documents and scores them. `sublex.finder` documents it.
 
-    One thread at a time calls the function. `known_in` has the paths of indexes of which the function has found a document,
-    and of those for which a warning said that it found none.
+    One thread at a time calls the function. `known_in` has the paths of two kinds of indexes: those in which the function
+    has found a document, and those for which a warning has said that it found none.
     """
 
     word = "finder"

@@ -20,7 +20,7 @@ from sublex.tools.arguments import whole
 
 
 class StoredDocument:
-    """A document that a function gets. Its title, text and fields are read from the index on first use.
+    """A document as a function of the user gets it. Title, text and fields are read from the index on first use.
 
     `has_text` says whether the index stores texts; if not, reading a title, a text or fields raises IndexProblem.
     """
@@ -49,7 +49,7 @@ class StoredDocument:
 
     @property
     def contents(self) -> str:
-        """The title, a newline and the text, and the other fields that are searched; the text alone if there is no title."""
+        """The title, a newline, the text, and the other fields that are searched. Without title, it begins with the text."""
         return self._stored.contents
 
     def __getattr__(self, name: str) -> Any:
@@ -79,16 +79,16 @@ class Function(PythonPart):
 
     @property
     def code(self) -> str:
-        """The hash of the code, or the version that stands for it, under which scores are kept."""
+        """The hash of the code, or the user's version in its place. The cache keeps scores under this text."""
         return self.identity.version or self.identity.digest
 
     @property
     def thing_called(self) -> str:
-        """What explanations call the function."""
+        """The name of the function in explanations."""
         return f"Python {self.kind}"
 
     def evidence(self, query: str, document: StoredDocument) -> Mapping[str, Any]:
-        """Return what explanations show beside a score: nothing."""
+        """Return the evidence that explanations show beside a score. A function has none, so it is empty."""
         return {}
 
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:

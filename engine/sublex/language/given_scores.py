@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def finite_scores(part: PythonPart | NamedReranker, given: Any, docnos: Sequence[str]) -> np.ndarray:
-    """Return the scores that a part gave to documents as float64; -inf for None or pandas' NA, which are no opinion.
+    """Return the scores that a part gave to documents as float64. None and pandas' NA, which mean "no opinion", become -inf.
 
     Raise PluginError unless there is one number for each document, finite as float32.
     """
@@ -26,7 +26,7 @@ def finite_scores(part: PythonPart | NamedReranker, given: Any, docnos: Sequence
     is_known = np.ones(len(scores), np.bool_)
     if scores.dtype.kind == "O":
         is_known = np.array([not _is_missing(item) for item in scores.tolist()], np.bool_)
-        # An array of Python objects may hold whole numbers beyond float64.
+        # An array of Python objects may hold whole numbers that are too large for float64.
         known = [np.inf if abs(item) > LARGEST_SCORE else item for item in scores[is_known].tolist()]
         scores = np.zeros(len(scores))
         scores[is_known] = known

@@ -27,7 +27,7 @@ from sublex.tools.files import replace_file
 from sublex.tools.messages import Message, Step, nearest
 from sublex.tools.plain_files import open_plain
 
-# Bytes that the file may have.
+# The largest size of the file in bytes.
 MOST_BYTES = 1 << 22
 
 

@@ -1,7 +1,8 @@
 """Names that an index gives to expressions: which names are allowed, and how the expressions take their places.
 
-A name is written out before anything is resolved, so a pipeline, a run and its metadata have the expression and not the name. Names
-are read from an index, which may be hostile: an expression that is too long, or that contains itself, costs one sentence.
+Every name is replaced by its expression before components are looked up, so a pipeline, a run and its metadata have the
+expression and not the name. Names come from an index, which may be hostile. An expression that is too long, or that
+contains its own name, is refused with one sentence.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from sublex.language.pipelines import PIPELINES, around, called
 from sublex.language.plugins import NORMALISED, RESERVED, Component, Registry
 from sublex.tools.messages import Message, Step, nearest
 
-# The names on disk of fitted models, which commands take in place of expressions.
+# The pattern for names of fitted models on disk. Commands take such a name in place of an expression.
 _ON_DISK = re.compile(r"[\w-]+-[0-9a-f]{16}")
 # Words that mean something else in expressions or commands, in small letters.
 _WORDS = {*map(str.lower, (*RESERVED, *keyword.kwlist)), "off"}
-# Names of an index, at most.
+# The largest number of names in an index.
 MOST = 1_000
-# A function that returns the expression to put in the place of a call; None to leave the call and look into its values.
+# A function from a call to the expression that replaces it. For None, the call stays, and its values are looked at next.
 Change = Callable[[Call], Expression | None]
 
 
@@ -43,7 +44,10 @@ def check_name(name: str, registry: Registry, lost: Collection[str] = ()) -> Non
 
 
 def found(name: str, names: Mapping[str, str]) -> str | None:
-    """Return the name that a word means: in the same case, or else the only one in another case; None for an unknown word."""
+    """Return the name that a word means, None if there is none.
+
+    A name in another case is meant if no name has the same case, and if it is the only one.
+    """
     if name in names:
         return name
     alike = [known for known in names if known.casefold() == name.casefold()]
@@ -51,7 +55,7 @@ def found(name: str, names: Mapping[str, str]) -> str | None:
 
 
 def built_in(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the built-in names that `names` does not hide, with what they stand for."""
+    """Return the built-in names that `names` does not hide, with their expressions."""
     return {name: text for name, text in PIPELINES.items() if found(name, names) is None}
 
 
@@ -60,9 +64,9 @@ def written_out(
 ) -> Expression:
     """Return an expression with each name replaced by the expression that it stands for.
 
-    A component comes before a name, and a name of the index before a built-in one. `resources` are the resources of the
-    index: the expression of a name can read no other files. Raise InputError for a name that contains itself, and if the
-    whole would be too long or too deep.
+    If a component and a name are called alike, the component is meant; a name of the index is preferred to a built-in
+    one. `resources` are the resources of the index: the expression of a name can read no other files. Raise InputError
+    for a name whose expression contains the name, and if the result would be too long or too deep.
     """
     if not names and not any(word in str(expression).lower() for word in PIPELINES):
         return expression
@@ -106,7 +110,7 @@ def written_out(
 
 
 def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str | None:
-    """Return what a call of a built-in name stands for; None for another call, and for a name that the index hides."""
+    """Return the expression of a call of a built-in name. Return None for another call, and for a name that the index hides."""
     if is_component(call, registry) or found(call.name, names) is not None:
         return None
     name = found(call.name, PIPELINES)
@@ -116,10 +120,10 @@ def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str
 def to_tune(
     expression: Expression, names: Mapping[str, str], registry: Registry
 ) -> tuple[Expression, tuple[float, ...]]:
-    """Return the expression whose ranges `tune` searches, and the numbers from which it starts, in reading order.
+    """Return the expression whose ranges `tune` searches, and the numbers from which the search starts, in reading order.
 
-    For a built-in name these are the ranges around its learned weights, and these weights; another expression has its own
-    ranges, and starts from the defaults.
+    A built-in name gets ranges around its learned weights, and the search starts from these weights. Another expression
+    keeps its own ranges; then there are no such numbers, and the search starts from the defaults.
     """
     built_in = pipeline_of(expression, names, registry) if isinstance(expression, Call) else None
     if built_in is None:
@@ -143,7 +147,7 @@ def pipelines_in(expression: Expression, names: Mapping[str, str], registry: Reg
 
 
 def mentioned(expression: Expression, names: Mapping[str, str], registry: Registry) -> set[str]:
-    """Return the names that an expression contains. What they stand for is not looked into."""
+    """Return the names that an expression contains. Names within the expressions of these names are not among them."""
     met: set[str] = set()
 
     def note(call: Call) -> None:
@@ -179,7 +183,7 @@ def rewritten(node: Any, registry: Registry, change: Change) -> Any:
 
 
 def _with_values(call: Call, registry: Registry, change: Change) -> Call:
-    """Return a call whose values that are expressions are rewritten."""
+    """Return a call in which each value that is an expression is rewritten."""
 
     def changed(param: Param | None, value: Any) -> Any:
         if param is None or param.type is not Expression or not isinstance(value, (str, Expression)):
@@ -202,7 +206,7 @@ def _with_values(call: Call, registry: Registry, change: Change) -> Call:
 
 
 def given_by(call: Call, registry: Registry) -> dict[str, tuple[Param, Any]]:
-    """Return the values that a call gives to declared parameters, with the parameters, by their names."""
+    """Return the parameters to which a call gives values: a mapping from the name to the parameter and the value."""
     declared = declared_by(call, registry)
     by_place = {param.name: (param, value) for param, value in zip(declared, call.args, strict=False)}
     return by_place | {param.name: (param, call.params[param.name]) for param in declared if param.name in call.params}
@@ -222,12 +226,12 @@ def declared_by(call: Call, registry: Registry) -> Sequence[Param]:
 
 
 def is_component(call: Call, registry: Registry) -> bool:
-    """Return whether a call is one of a component or a normaliser, so that no name can take its place."""
+    """Return whether a call names a component or a normaliser. Then the call cannot mean a name of the index."""
     return call.name.lower() in _WORDS or registry.knows("component", call.name)
 
 
 def _refuse_files(call: Call, name: str, registry: Registry, resources: Collection[str]) -> None:
-    """Raise InputError for a call, in the expression of a name, that reads a file outside of the index."""
+    """Raise InputError if a call reads a file outside of the index. The call stands in the expression of the name `name`."""
     for param, value in given_by(call, registry).values():
         if param.type is Folder and value is not None:
             raise InputError(
@@ -244,7 +248,7 @@ def _refuse_files(call: Call, name: str, registry: Registry, resources: Collecti
 
 
 def refuse_near_names(expression: Expression, names: Mapping[str, str], registry: Registry, root: object) -> None:
-    """Raise UnknownName, which suggests a name of the index, for an unknown word that is almost that name."""
+    """Raise UnknownName if an unknown word is almost a name of the index. The message suggests the name."""
     for node in walk(expression):
         if (
             isinstance(node, Call)

@@ -1,9 +1,9 @@
 """The identity of a Python object: a hash of its code and of the values that the code reads, the same in every process.
 
-The code of a function is its bytecode with constants, names and the functions inside it; file, lines, comments and docstring
-have no part in it. The values are defaults, values of closures, and the globals that the code names, which includes the
-code of other functions. Of installed packages, names and versions are taken. An instance is its class with its
-attributes, as pickling would store them; sets and dictionaries have no order.
+The code of a function is its bytecode with constants, names and the functions inside it. File, lines, comments and
+docstring do not change the hash. The values are defaults, values of closures, and the globals that the code names; these
+may be other functions, with their own code. For an installed package, only its name and version are hashed. An instance
+is hashed by its class and its attributes, as pickling would store them. The order in sets and dictionaries does not count.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import xxhash
 from sublex.contracts.base import VERSION
 from sublex.tools.messages import in_short
 
-# Values whose `repr` says what they are. Sizes of integers are unlimited in `hex` only.
+# Types of values that are hashed by their `repr`. An int is not among them: it is hashed by `hex`, which has no size limit.
 PLAIN = frozenset((type(None), bool, float, complex, type(...), type(NotImplemented), range))
-# Things that stand for themselves by name: parts of the interpreter, and methods written in C.
+# Types of things that are hashed by their name: parts of the interpreter, and methods written in C.
 NAMED = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
     types.ClassMethodDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType, np.ufunc,
@@ -36,9 +36,9 @@ UNREAD = frozenset(
     "__static_attributes__ __dataclass_fields__ __dataclass_params__ __match_args__ __abstractmethods__ _abc_impl "
     "__slotnames__".split()
 )
-# The arrays of SciPy's sparse matrices. Their other attributes remember what was asked before.
+# The arrays of SciPy's sparse matrices. The other attributes of these matrices are caches, which the hash ignores.
 SPARSE = ("data", "indices", "indptr", "row", "col", "offsets")
-# The bytes of an object whose class has no slots and no base that is written in C.
+# The size in bytes of an object whose class has no slots and no base class that is written in C.
 PLAIN_SIZE = type("Plain", (), {}).__basicsize__
 # Instructions that read the value of a name outside the function.
 READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
@@ -47,25 +47,25 @@ WRAPPERS = {
     types.MethodType: ("__func__", "__self__"), property: ("fget", "fset", "fdel"), staticmethod: ("__func__",),
     classmethod: ("__func__",), functools.cached_property: ("func",), functools._lru_cache_wrapper: ("__wrapped__",),
 }  # fmt: skip
-# In place of a value where there is none.
+# Stands in the place of a missing value.
 ABSENT = object()
 # A message shows at most this number of the names that lead to a value, as in "its model.weights".
 SHOWN = 3
-# The most levels at which values contain one another.
+# The greatest depth of values within values.
 DEEPEST = 100
-# A value that contains itself by way of others is hashed anew each time it is met. Of values that all contain one another, the
-# number of ways grows faster than any power of their number, so this bounds how often a value is met again.
+# A value that contains itself, directly or within other values, is hashed again wherever it occurs. If many values contain
+# one another, the number of occurrences explodes. So this is the largest number of occurrences that are hashed again.
 MOST_AGAIN = 10_000
-# Hashing more values, or more thousands of bytes, takes longer than a millisecond or two.
+# An object with more values, or with more thousands of bytes in arrays, takes more than a millisecond or two to hash.
 LARGE = 1000
 
 
 class ObjectIdentity(NamedTuple):
-    """What tells a Python object from others.
+    """The facts that distinguish a Python object from other objects.
 
-    `digest` is the hash of its code and values, "" if it cannot be hashed or if the user gave a version; then `reason` says
-    why. `version` is the user's version, or "". `seen` is what was hashed, as far as it can be told quickly whether it
-    has changed. `sealed` says that this is everything, and `is_large` that hashing takes long.
+    `digest` is the hash of its code and values. If the object cannot be hashed, or if the user gave a version, `digest` is
+    "", and `reason` says why. `version` is the user's version, or "". `seen` has the hashed values that can be compared
+    quickly with the present ones. `sealed` says that these are all values, and `is_large` that hashing takes long.
     """
 
     digest: str = ""
@@ -76,14 +76,15 @@ class ObjectIdentity(NamedTuple):
     is_large: bool = False
 
     def still_holds(self) -> bool:
-        """Return whether a quick look shows that nothing has changed. False may mean that such a look cannot tell."""
+        """Return whether a quick look shows that nothing has changed. False may also mean that a quick look is not enough."""
         return self.sealed and self.seen is not None and self.seen.still_holds()
 
 
 class Seen(NamedTuple):
-    """The values that a hash depends on, where they stand: items of mappings, attributes of objects, and sizes of mappings.
+    """The values that a hash depends on, each with its place: items of mappings, attributes of objects, sizes of mappings.
 
-    All of them are immutable or stand in the lists themselves, so that nothing has changed if the same objects stand there.
+    A value is immutable, or its own content is in these lists too. So if each place still has the same object, nothing has
+    changed.
     """
 
     items: list[tuple[Mapping[str, Any], str, Any]]
@@ -91,7 +92,7 @@ class Seen(NamedTuple):
     sizes: list[tuple[Mapping[str, Any], int]]
 
     def still_holds(self) -> bool:
-        """Return whether everything is as it was."""
+        """Return whether each place still has the same value."""
         # Loops take half the time of `all` with generators.
         for mapping, name, value in self.items:
             if mapping.get(name, ABSENT) is not value:
@@ -120,10 +121,10 @@ def identity_of(thing: Any, version: str) -> ObjectIdentity:
 
 
 class Watch:
-    """Tells whether an object still has the code and values that it had, but for changes that it made itself.
+    """Tells whether somebody changed the code or a value of an object. Changes that the object makes itself are allowed.
 
-    `digests` are the hashes that it may have at first: those of the copy from which it was pickled. The insides of large
-    collections are looked at only if `thorough` says so.
+    `digests` are the hashes that the object may have at first; a copy gets the hashes of the object that was pickled. With
+    `thorough`, the items of large collections are checked too.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class Watch:
         self.thing, self._digests, self._known, self._thorough = thing, tuple(digests), known, thorough
 
     def has_changed(self) -> bool:
-        """Return whether the code or a value is another one."""
+        """Return whether the code or a value has changed."""
         if not any(self._digests) or self._holds():
             return False
         now = identity_of(self.thing, "")
@@ -142,7 +143,7 @@ class Watch:
         return True
 
     def allow_changes(self) -> None:
-        """Take the object as it is now."""
+        """Accept the object as it is now: later calls of `has_changed` compare with its present state."""
         if any(self._digests) and not self._holds():
             now = identity_of(self.thing, "")
             self._digests, self._known = (now.digest,), now
@@ -161,7 +162,7 @@ class Watch:
 
 
 class Unhashable(Exception):
-    """An object contains a value whose content cannot be seen. The message is the second half of a sentence."""
+    """An object contains a value whose content cannot be read. The message is the second half of a sentence."""
 
 
 class _Code(NamedTuple):
@@ -174,7 +175,7 @@ class _Code(NamedTuple):
 
 
 class _Hash:
-    """The hashing of one object. It remembers hashes of values, and the values that contain the present one."""
+    """The hashing of one object. It keeps the hashes of values, and the values that contain the present one."""
 
     def __init__(self) -> None:
         self._known: dict[int, bytes] = {}
@@ -182,7 +183,7 @@ class _Hash:
         self._outer: dict[int, int] = {}
         self._met: set[int] = set()
         self._again = 0
-        # The outermost value that the present one refers back to, by its depth.
+        # The depth of the outermost value to which the present value refers back.
         self._lowest = DEEPEST
         # The names that lead to the present value, for messages.
         self._path: tuple[str, ...] = ()
@@ -205,7 +206,7 @@ class _Hash:
         if place in self._known:
             return self._known[place]
         if place in self._outer:
-            # A value within itself is named by how far out it stands, which does not depend on the order of a set.
+            # A value within itself is hashed by its distance outwards, which does not depend on the order of a set.
             self._lowest = min(self._lowest, self._outer[place])
             return _joined("outer", str(depth - self._outer[place]).encode())
         if depth >= DEEPEST:
@@ -221,7 +222,7 @@ class _Hash:
         finally:
             del self._outer[place]
         if self._lowest >= depth:
-            # The hash of a value that refers to an outer one holds at this place only.
+            # The hash of a value that refers to an outer value is valid at this place only.
             self._known[place] = digest
             self._kept.append(value)
             self._lowest = DEEPEST
@@ -253,7 +254,7 @@ class _Hash:
             self.seen.attributes.append((value, "__class__", kind))
             return _joined("object", self.of(kind), self._namespace(vars(value)))
         self.sealed, seen = False, self.seen
-        # What a collection contains is no longer of interest when it contains something else.
+        # `seen` leaves out the items of a collection: once the collection has other items, they say nothing about it.
         self.seen = Seen([], [], [])
         try:
             return self._changeable(value, kind)
@@ -261,7 +262,7 @@ class _Hash:
             self.seen = seen
 
     def _changeable(self, value: Any, kind: type) -> bytes:
-        """Return the hash of a value whose content may change while the value stays where it is."""
+        """Return the hash of a value whose content may change while the object stays the same."""
         if kind is list:
             return self._all("list", value)
         if kind is dict or kind is types.MappingProxyType:
@@ -287,7 +288,7 @@ class _Hash:
         return _joined("named", *_texts(module, _version(module) or "", name))
 
     def _reduced(self, value: Any, kind: type) -> bytes:
-        """Return the hash of what pickling would store of a value."""
+        """Return the hash of the data that pickling would store for a value."""
         try:
             known = copyreg.dispatch_table.get(kind)
             reduced = known(value) if known else value.__reduce_ex__(2)
@@ -323,7 +324,7 @@ class _Hash:
         return _joined("function", *parts)
 
     def _read(self, function: types.FunctionType, code: _Code) -> Iterator[bytes]:
-        """Yield the hashes of the globals that a function reads; of the user's own modules, the attributes that it may read."""
+        """Yield the hashes of the globals that a function reads. For a module of the user's own, also yield those of its attributes."""
         for name in code.globals:
             yield from self._item(function.__globals__, name, name, code.attributes, ())
         for name in code.imports:
@@ -344,7 +345,7 @@ class _Hash:
                 yield from self._item(vars(value), attribute, f"{shown}.{attribute}", attributes, (*modules, value))
 
     def _value(self, name: str, value: Any) -> bytes:
-        """Return the hash of a value under its name, which a message about the value can tell."""
+        """Return the hash of a value. `name` is the value's name for messages."""
         if value is ABSENT:
             return NOTHING
         before, self._path = self._path, (*self._path, name)
@@ -387,7 +388,7 @@ class _Hash:
 
 
 def _joined(tag: str, *parts: bytes) -> bytes:
-    """Return the hash of parts. Each part stands behind its length, so that no two lists of parts look the same."""
+    """Return the hash of some parts. The length of each part is hashed before it, so that no two lists of parts look the same."""
     return xxhash.xxh3_128_digest(b"".join([tag.encode(), *[b"%d:%b" % (len(part), part) for part in parts]]))
 
 
@@ -428,7 +429,7 @@ def _is_plain(kind: type) -> bool:
         for name in ("__reduce_ex__", "__reduce__", "__getstate__")
     )
     slots = any(vars(base).get("__slots__") for base in kind.__mro__)
-    # A class on top of one that is written in C is larger.
+    # Objects of a class that inherits from a class written in C are larger.
     return usual and not slots and kind.__basicsize__ == PLAIN_SIZE and kind.__dictoffset__ != 0
 
 

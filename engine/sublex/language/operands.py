@@ -16,18 +16,17 @@ def _text(value: str, operator: str) -> Expression | Range:
 
 @operand.register
 def _thing(value: object, operator: str) -> Any:
-    """Return the part of an expression that an object stands for.
+    """Return the part of an expression for a Python object.
 
-    Raise InputError for an object that may stand for several parts, or for none.
-
-    The methods of an object say what it is: a transformer after `>>`, a ranker, an expander or a filter.
+    The methods of the object say whether it becomes a transformer after `>>`, a ranker, an expander or a filter. Raise
+    InputError if its methods fit several of these, or none.
     """
     from sublex.language.functions import is_transformer, transformer
 
     if is_transformer(value) and operator == ">>":
         return transformer(value)
     if is_transformer(value):
-        # PyTerrier itself evaluates 0.3 * transformer, and the normaliser of a blend would undo this weight.
+        # PyTerrier evaluates 0.3 * transformer before Sublex sees it, and the normaliser of a blend would undo this weight.
         raise InputError(
             f"The transformer {type(value).__name__} in a blend needs sublex.pyterrier.stage(…) around it, "
             "and the weight outside: 0.3 * stage(…)."
@@ -38,9 +37,9 @@ def _thing(value: object, operator: str) -> Any:
 
 
 def part_of(value: Any) -> Expression | None:
-    """Return the ranker, expander or filter that an object is by its methods; None for an object without such methods.
+    """Return an object as a ranker, expander or filter, as its methods say; None if it has no method of these.
 
-    Raise InputError for a function or a class, which may mean several parts.
+    Raise InputError for a function and for a class, since they could be any of the three.
     """
     from sublex.language.python_expanders import expander, is_expander
     from sublex.language.python_filters import is_filter, keep

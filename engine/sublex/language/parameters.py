@@ -18,9 +18,9 @@ from sublex.language.expression import NORMALISERS, Call, Expression, Range, pri
 from sublex.language.parser import parse
 from sublex.tools.messages import ALL, near_names, nearest
 
-# A function that resolves an expression which is the value of a parameter.
+# A function that resolves an expression. It is called for values of parameters that are expressions.
 Canonical = Callable[[Expression], Expression]
-# For messages: the values that a user may write for each type.
+# Words for messages: the values that a user may write for each type.
 WANTED = {
     float: "a number",
     int: "a whole number",
@@ -39,8 +39,8 @@ def parameter(
 ) -> Any:
     """Return a dataclass field that declares a parameter; `options` are those of `dataclasses.field`.
 
-    The type of the parameter is `type` if it is given, and that of the default otherwise; a default of None stands for
-    an optional float.
+    The type of the parameter is `type`; if it is not given, the type of the default. A default of None then stands for an
+    optional float.
     """
     kind = _type_of(default) if type is None else type
     return field(default=default, metadata={"type": kind, "help": help, "range": range}, **options)
@@ -86,7 +86,7 @@ class Declared:
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checked value of the declared type for every parameter, in the declared order.
 
-    The value is that of `call`; if `call` leaves it out, that of `profile`; and if both do, the declared default. Raise
+    A value comes from `call`. If `call` has none, it comes from `profile`; without both, it is the declared default. Raise
     `InputError` for unknown parameters, for values of a wrong type or out of range, and for values without an effect.
     """
     names = [param.name for param in params]
@@ -167,7 +167,7 @@ def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Map
 
 
 def _by_help(word: str, params: Sequence[Param]) -> str:
-    """Return "did you mean …? " with the parameter whose help has a word; an empty string if there is none."""
+    """Return "did you mean …? " with the parameter whose help contains `word`; an empty string if no help does."""
     found = next((param for param in params if word.lower() in param.help.lower().split()), None)
     return f"did you mean {found.name} ({found.help})? " if found else ""
 

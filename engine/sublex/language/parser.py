@@ -7,9 +7,9 @@ A tokenizer cuts the text, and a recursive descent has one method for each line 
     arg      := [NAME "="] value              value := literal | pipeline
     literal  := NUMBER | true | false | WORD | STRING | RANGE | "[" [value ("," value)*] "]"
 
-A value that is a single literal is that literal. A number or range followed by `*` is a weight, and a word followed by an operator
-or a parenthesis is a name; both begin a pipeline. The parser reads a lone word as a text; the declared type of the parameter
-decides later whether it names a component.
+A value that is a single literal is a literal and no pipeline. A number or range before `*` is a weight, and a word before
+an operator or a parenthesis is a name; both begin a pipeline. The parser reads a lone word as a text. Later, the declared
+type of the parameter decides whether the text names a component.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sublex.errors import InputError
 from sublex.language.expression import KEYWORDS, NAME, Blend, Call, Cut, Expression, Range, Weighted, chain
 from sublex.tools.arguments import shown
 
-# The most characters of an expression, and the deepest nesting of its parentheses and brackets.
+# The largest number of characters of an expression, and the deepest nesting of its parentheses and brackets.
 LONGEST, DEEPEST = 10_000, 30
 # Characters of a long expression that a message shows around the caret.
 SHOWN = 60
@@ -46,7 +46,7 @@ _UNREADABLE = {
 }
 # For each kind of literal: if one of these tokens follows it, it is the beginning of a pipeline.
 _CONTINUED = {"number": ("*",), "range": ("*",), "word": ("(", ">>", "+", "%"), "string": ()}
-# The filter whose only argument is a text that many write without quotes, and what was read of it.
+# The end of an expression that calls `where` without quotes around its argument, as many users write it.
 _BARE_CONDITION = re.compile(r"(?P<before>\bwhere\(\s*)[^\s\"][^\"]*\Z", re.IGNORECASE)
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ def parse(text: str) -> Expression:
 def parse_call(text: str, unnamed: bool = False) -> Call:
     """Return one component, `name` or `name(parameter=value, …)`, the form of readers and analyzers.
 
-    With `unnamed`, values may stand without the name of their parameter. Raise InputError for any other text.
+    With `unnamed`, values may stand without the name of their parameter. Raise InputError if the text is no such component.
     """
     try:
         call = _read(text, _ExpressionParser.call)
@@ -98,7 +98,7 @@ def parse_call(text: str, unnamed: bool = False) -> Call:
 
 
 def parse_range(text: str, operator: str) -> Range:
-    """Return a range such as `{0..1}` before `*` or after `%`. Raise InputError for any other text."""
+    """Return the range in a text such as `{0..1}` before `*` or after `%`. Raise InputError if the text is no range."""
     try:
         found = _read(text, _ExpressionParser.literal)
     except Unreadable:
@@ -122,7 +122,7 @@ def _read(text: str, rule: Callable[[_ExpressionParser], T]) -> T:
 
 
 def _refuse_misspelt(token: ExpressionToken) -> None:
-    """Raise Unreadable at the first wrong character if a word begins like a name or a weight but is neither."""
+    """Raise Unreadable at the first wrong character of a word that begins like a name or a weight, but is neither."""
     begin = _BEGINNING.match(token.text) if token.kind == "word" else None
     if begin:
         wrong = f"no {token.text[begin.end()]} in a name" if begin["name"] else f"* after {begin.group()}"
@@ -160,24 +160,24 @@ class TokenList:
 
 
 class _ExpressionParser(TokenList):
-    """The grammar of expressions: each rule has a method of its name.
+    """The grammar of expressions. Each rule of the grammar is a method with the rule's name.
 
-    The method reads the rule's text from the position on, and moves the position behind this text.
+    The method reads text from the position on, as its rule says, and moves the position behind this text.
     """
 
     def accept(self, mark: str) -> bool:
-        """Move on if the token is this mark. Return whether it is."""
+        """Return whether the token is this mark. If it is, move on to the next token."""
         matches = self.now.kind == "mark" and self.now.text == mark
         self.at += matches
         return matches
 
     def require(self, mark: str, what: str) -> None:
-        """Move behind this mark. Raise Unreadable, which says that `what` is expected, if the token is another one."""
+        """Move behind this mark. If the token is another one, raise Unreadable, whose message says that `what` is expected."""
         if not self.accept(mark):
             self.expected(what)
 
     def expected(self, what: str) -> NoReturn:
-        """Raise Unreadable: `what` was expected at the position."""
+        """Raise Unreadable with the message that `what` should stand at the position."""
         before = self.tokens[self.at - 1].text if self.at else ""
         after = f" after {printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
         hint = ' (a text of several words stands in ", as in "river bank")' if before.startswith("'") else ""
@@ -186,7 +186,7 @@ class _ExpressionParser(TokenList):
         raise Unreadable(f"Expected {what}{after}{hint}", self.now.at)
 
     def hint(self) -> str:
-        """Return a hint how to write what the user seems to mean by the token at the position; "" without a hint."""
+        """Return a hint for the token at the position: how to write what the user seems to mean. Return "" without a hint."""
         if self.now.text.startswith("-"):
             return " (to subtract, give a negative weight, as in a + -0.5*b)"
         return " (a weight comes first, as in 0.5*a)" if self.now.text == "*" else ""

@@ -1,6 +1,6 @@
-"""How Python functions in expressions are pickled: by name where they have one, else by the package cloudpickle.
+"""Pickle the Python functions in expressions: by name if they have one, otherwise by the package cloudpickle.
 
-Sublex itself unpickles nothing. The user's workers do, such as those of multiprocessing, joblib and Ray.
+Sublex itself unpickles nothing. Worker processes of the user do, such as those of multiprocessing, joblib and Ray.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ class ByValue:
             raise InputError(f"The function in {self.shown} cannot be pickled ({in_short(error)}).") from error
 
 
-# The objects of the pickles that are being made, by the `id` of the function.
+# The `ByValue` objects of the pickles that are being made, by the `id` of the function.
 _BY_VALUE: WeakValueDictionary[int, ByValue] = WeakValueDictionary()
 
 
 def picklable(function: Any, shown: str) -> Any:
-    """Return the function itself if it can be found by its name, else an object that pickles the function by its code.
+    """Return the function itself if it can be found by its name, otherwise an object that pickles the function with its code.
 
-    A function with a name is left to the program that pickles it, because joblib and Ray treat functions of notebooks in
+    The program that pickles a function with a name decides how, because joblib and Ray treat functions of notebooks in
     their own ways.
     """
     if _has_name(function):
         return function
-    # Parts with one function share the object, which then travels once: their copies have one function again.
+    # Parts with the same function share this object, so the pickle has the function once, and the copies share it too.
     return _BY_VALUE.setdefault(id(function), ByValue(function, shown))
 
 
 def _has_name(thing: Any) -> bool:
-    """Return whether a function can be found by its name; for an object, its class and the functions that it holds."""
+    """Return whether a function can be found by its name. An object is found if its class and the functions in it are."""
     if isinstance(thing, MethodType):
         return _has_name(thing.__self__)
     if not isinstance(thing, FunctionType):
@@ -63,7 +63,7 @@ def _has_name(thing: Any) -> bool:
 
 
 def has_own_code(thing: Any) -> bool:
-    """Return whether the code of an unpickled object came with it: its function or class is not found by its name here."""
+    """Return whether an unpickled object brought its code along: in this process, no name leads to its function or class."""
     if isinstance(thing, MethodType):
         return has_own_code(thing.__self__)
     if isinstance(thing, partial):

@@ -1,7 +1,7 @@
 """The built-in names of pipelines: `good`, `better` and `best`. A name that a user gives in an index hides the built-in one.
 
-The expressions stand here alone, so that they are easily changed. Their weights come from `benchmarks/pipelines.py`, and
-`docs/effectiveness.md` says what they are worth.
+No other file has these expressions, so they are easy to change. `benchmarks/pipelines.py` finds their weights, and
+`docs/effectiveness.md` shows how well they rank.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import Any
 
 from sublex.errors import InputError
 
-# The scores by words: sharp feedback after a search by the words of the query, of which those that come in bursts count more.
+# The part that scores by words: a search by the words of the query, and sharp feedback. `Burst` raises the weights of words
+# that come in bursts.
 WORDS = "(Burst >> BM25 >> Sharp >> BM25)"
 LSI = "lsi(e=200, weighting=logtfidf)"
 LDA = "lda(k=100, score=likelihood)"
 CHARS = "chars"
 NEAR = f"near({LSI})"
-# The weight of a document's own score in `near`, where a text gives none.
+# The default weight of a document's own score in `near`.
 OWN = 0.8
 _WEIGHT, _OWN = re.compile(r"(?<= )(\d[\d.]*)\*"), re.compile(r", own=([\d.]+)")
-# What each name stands for, in printed form.
+# The printed form of the expression that each name stands for.
 _TEXTS = {
     "good": WORDS[1:-1],
     "better": f"{WORDS} + 0.1*{LSI} >> {NEAR}",
@@ -32,17 +33,23 @@ EXACT, APPROXIMATE = "exact", "approximate"
 
 
 def meaning(name: str, find: str = EXACT) -> str:
-    """Return the expression that a built-in name stands for; with find=approximate, representations find nearly all of the best."""
+    """Return the expression of a built-in name.
+
+    With find=approximate, representations search faster, and find nearly all of the best documents.
+    """
     text = _TEXTS[name]
     return text.replace(f"*{LSI}", f"*{LSI[:-1]}, find=approximate)") if find == APPROXIMATE else text
 
 
-# The built-in names with what they stand for.
+# The built-in names and their expressions.
 PIPELINES: Mapping[str, str] = MappingProxyType({name: meaning(name) for name in _TEXTS})
 
 
 def called(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
-    """Return what a call of a built-in name stands for. Raise InputError for anything but `find`, or where it changes nothing."""
+    """Return the expression of a call of a built-in name, whose only parameter is `find`.
+
+    Raise InputError for another parameter, and if find=approximate would change nothing.
+    """
     find = str(params.get("find", EXACT))
     if args or params.keys() - {"find"} or find not in (EXACT, APPROXIMATE):
         raise InputError(f"{name} takes nothing but find=exact or find=approximate; write {name}(find=approximate).")
@@ -52,10 +59,10 @@ def called(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
 
 
 def around(text: str) -> tuple[str, tuple[float, ...]]:
-    """Return what a built-in name stands for with ranges in place of its learned weights, and these weights, in reading order.
+    """Return an expression with ranges in place of its learned weights, and the list of these weights, in reading order.
 
-    A weight may be 0, the learned one, or twice as large. A document's own weight in `near` may be .1 lower or higher.
-    Without weights, the text is returned as it is.
+    The range of a weight is 0, the learned weight, and twice the learned weight. The weight of a document's own score in
+    `near` may also be .1 lower or higher. An expression without weights is returned as it is.
     """
     blend, learned = (
         _WEIGHT.sub(lambda found: f"{{0,{found[1]},{2 * float(found[1]):g}}}*", text),

@@ -48,13 +48,13 @@ KINDS = (
 # The kinds of components that an expression can contain. Their names must differ across kinds. The kind `component`
 # means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter", "smoother", "retriever", "reranker", "encoder")
-# The kinds of which only values that must be given may stand without the name of their parameter.
+# The kinds whose calls need the names of parameters. Only the value of a required parameter may stand without its name.
 BY_NAME = ("reader", "analyzer")
 # Words of the expression language, which no component may have as its name.
 RESERVED = {*NORMALISERS, *KEYWORDS, *PYTHON_WORDS}
-# In place of a plugin's name, in the registration of a Python object that a user gave.
+# The name that stands in the place of a plugin's name for a Python object of the user.
 PYTHON = "Python"
-# The beginning of the modules of built-in plugins.
+# The names of modules of built-in plugins begin with this text.
 BUILT_IN = "sublex."
 EVERY_KIND = frozenset(KINDS)
 # The modules of built-in plugins that are loaded when a name of one of their kinds is looked up.
@@ -102,7 +102,7 @@ class Component(Call):
         return _resolved, (self.kind, Call(name, self.args, self.params))
 
     def resolved(self, canonical: Callable[[Expression], Expression]) -> Component:
-        """Return the component with the expressions that it holds resolved by `canonical`: itself, since it was resolved whole."""
+        """Return the component unchanged: the expressions in its parameters are already resolved."""
         return self
 
     def make(self) -> Any:
@@ -111,13 +111,13 @@ class Component(Call):
 
 
 def components_in(node: Expression) -> Iterator[Component]:
-    """Yield the components of a resolved expression, with those in the parameters of others."""
+    """Yield the components of a resolved expression, also those that are parameters of other components."""
     return (part for part in walk(node) if isinstance(part, Component))
 
 
 @dataclass
 class Plugin:
-    """An entry point of the group `sublex`: its distribution, its hooks and registrations, or why it failed."""
+    """An entry point of the group `sublex`: its distribution, its hooks and its registrations, or the error of loading it."""
 
     name: str
     module: str
@@ -151,7 +151,7 @@ class Registry:
 
     @property
     def plugins(self) -> list[Plugin]:
-        """All plugins, those that failed to load among them."""
+        """All plugins, including those that failed to load."""
         self._load_for(KINDS)
         return [*(self._loaded[place] for place in range(len(self._points))), *self._absent]
 
@@ -161,7 +161,7 @@ class Registry:
         return [point.module for point in self._points]
 
     def plugin(self, name: str) -> Plugin:
-        """Return the loaded plugin of this name. A registration has the name of its plugin."""
+        """Return the loaded plugin of this name, such as the `plugin` of a `Registration`."""
         return next(plugin for plugin in [*self._loaded.values(), *self._absent] if plugin.name == name)
 
     def miss(self, name: str, error: str) -> None:
@@ -254,7 +254,8 @@ class Registry:
     def find(self, kind: str, name: str) -> Registration:
         """Return the registration of `name` or `plugin:name`, whatever its case.
 
-        Registrations in the same case are preferred. Raise UnknownName if there is none, or if several are left.
+        A name in the same case is preferred to names in another case. Raise UnknownName if no name fits, or if several fit
+        equally well.
         """
         plugin, _, short = name.rpartition(":")
         alike = [r for r in self._registrations(kind, short) if plugin.casefold() in ("", r.plugin.casefold())]
@@ -269,7 +270,7 @@ class Registry:
         raise UnknownName(self._unknown(kind, name))
 
     def knows(self, kind: str, name: str) -> bool:
-        """Return whether a name, whatever its case, is registered, or is that of a plugin that failed to load."""
+        """Return whether a component or a plugin that failed to load has this name, whatever its case."""
         plugin, _, short = name.rpartition(":")
         if any(plugin.casefold() in ("", r.plugin.casefold()) for r in self._registrations(kind, short)):
             return True
@@ -289,7 +290,7 @@ class Registry:
     def _unknown(self, kind: str, name: str) -> str:
         """Return the message for an unknown name.
 
-        It names the plugins that failed to load, because one may have the name.
+        The message lists the plugins that failed to load, because one of them may have the unknown name.
         """
         if name in PYTHON_WORDS:
             return python_object(name)
@@ -311,12 +312,12 @@ class Registry:
         return self.resolve(kind, parse_call(text, unnamed=True)).make()
 
     def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
-        """Return the printed form of an object made by a name with parameters: its own `str`, or else the call."""
+        """Return the printed form of an object that was made from `name` and `params`: its own `str` if it has one, or the call."""
         has_own = type(made).__str__ is not object.__str__
         return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
 
     def by_name(self, kind: str, call: Call) -> dict[str, Any]:
-        """Return the values that a call gives by the names of the parameters. A wrong name or number of values stays wrong."""
+        """Return the values of a call by the names of its parameters. A wrong name, or too many values, is kept for later checks."""
         names = [param.name for param in self.find(kind, call.name).params]
         return dict(zip(names, call.args, strict=False)) | dict(call.params)
 
@@ -328,7 +329,7 @@ class Registry:
         return self.resolve(kind, Call(name, tuple(args), dict(params))).make()
 
     def resolve(self, kind: str, call: Call, defaults: Defaults = NO_DEFAULTS) -> Component:
-        """Look up a call and give every parameter a value: from the call, else from `defaults`, else as declared.
+        """Look up a call and give every parameter a value: from the call, or from `defaults`, or the declared default.
 
         `defaults` are ranking defaults by component, such as `{"BM25": {"k1": 0.9}}`. A resolved call is returned as it is.
         """
@@ -366,7 +367,7 @@ class Registry:
         return self.resolve("component", expression, defaults)
 
     def print_in(self, resolved: Expression, defaults: Defaults) -> str:
-        """Return the text of a resolved expression, without the values that are its defaults or those of `defaults`."""
+        """Return the text of a resolved expression. Values that equal the declared default or `defaults` are left out."""
 
         def plain(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -408,7 +409,7 @@ def _refuse_files(call: Call, params: Iterable[Param], values: Mapping[str, Any]
 
 
 def _kinds(kind: str) -> tuple[str, ...]:
-    """Return the kinds that `kind` stands for."""
+    """Return the kinds that `kind` stands for: all kinds of components for "component", otherwise the kind alone."""
     return COMPONENTS if kind == "component" else (kind,)
 
 

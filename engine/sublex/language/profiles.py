@@ -53,7 +53,7 @@ PROFILES = {
                 "Axiomatic": {"r": 20, "n": 30, "m": 20, "beta": 0.4, "seed": 42},
             },
         ),
-        # Terrier's tokens, Porter. Terrier's stop list is not included; users name theirs by terrier(stop=FILE).
+        # Terrier's tokens, Porter. Sublex does not include Terrier's stop list; users name their own list by terrier(stop=FILE).
         Profile(
             "terrier",
             "terrier",
@@ -77,7 +77,7 @@ PROFILES = {
 
 
 def profile(name: str) -> Profile:
-    """Return the profile of this name. Raise `UnknownName`, with the known names, if there is none."""
+    """Return the profile of this name. If there is none, raise `UnknownName`, whose message lists the known names."""
     if name in PROFILES:
         return PROFILES[name]
     raise UnknownName(unknown("profile", name, PROFILES))

@@ -19,7 +19,8 @@ from sublex.tools.messages import counted
 class PythonEncoder(PythonPart):
     """A Python function `f(texts, role)` that encodes texts. `sublex.encoder` documents it.
 
-    `output` is what the function returns: "dense", "sparse" or "late". One thread at a time calls it.
+    `output` is the kind of vectors that the function returns: "dense", "sparse" or "late". One thread at a time calls the
+    function.
     """
 
     word = "encoder"
@@ -47,7 +48,7 @@ class FunctionEncoder:
         return sha256(f"{self.part.name} {self.part.state} {self.kind}".encode()).hexdigest()[:32]
 
     def encode(self, texts: Sequence[str], role: str) -> Encoded:
-        """Return what the function gives for the texts."""
+        """Return the vectors of the texts, as the function computes them."""
         with self.part.call() as thing, contract("encoder", self.part.name):
             given = thing(list(texts), role)
             if isinstance(given, Encoded):
@@ -55,7 +56,7 @@ class FunctionEncoder:
             return {"dense": _dense, "sparse": _sparse, "late": _late}[self.kind](given)
 
     def about(self) -> Mapping[str, str]:
-        """Return what computes the vectors."""
+        """Return the runtime that computes the vectors, for the metadata of runs."""
         return {"runtime": "Python"}
 
 
@@ -64,7 +65,7 @@ def _dense(given: Any) -> Encoded:
 
 
 def _array(given: Any, axes: int) -> np.ndarray:
-    """Return numbers as a float32 array. Raise PluginError if they are none, or have another number of axes."""
+    """Return numbers as a float32 array. Raise PluginError if they are not numbers, or if the array has not `axes` axes."""
     try:
         with np.errstate(over="ignore"):
             array = np.asarray(given, np.float32)

@@ -16,7 +16,7 @@ class PythonExpander(PythonPart):
     """A Python function `f(query, context)` that makes a new query. `sublex.expander` documents it.
 
     `thing` is the function, or an object with the method `expand` of `sublex.contracts.base.Expander`. `docs` is the number
-    of documents that it learns from. One thread at a time calls it.
+    of documents that it learns from. One thread at a time calls the function.
     """
 
     word = "expander"
@@ -39,5 +39,5 @@ def expander(
 
 
 def is_expander(thing: object) -> bool:
-    """Return whether an object has the method of expanders."""
+    """Return whether an object has the method `expand`, as expanders do."""
     return callable(getattr(thing, "expand", None)) and hasattr(thing, "docs") and not isinstance(thing, type)

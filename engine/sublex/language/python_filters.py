@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class PythonFilter(SharedPart):
     """A Python function `f(document)` that says which documents to keep. `sublex.keep` documents it.
 
-    `thing` is the function. It may also be an object with the method `keep` of `sublex.contracts.base.Filter`. One thread at
-    a time calls it.
+    `thing` is the function, or an object with the method `keep` of `sublex.contracts.base.Filter`. One thread at a time
+    calls the function or method.
     """
 
     word = "keep"
@@ -97,5 +97,5 @@ def keep(function: Callable[..., Any], name: str | None = None, version: object 
 
 
 def is_filter(thing: object) -> bool:
-    """Return whether an object has the method of filters."""
+    """Return whether an object has the method `keep`, as filters do."""
     return callable(getattr(thing, "keep", None)) and not isinstance(thing, type)

@@ -36,12 +36,13 @@ Node = TypeVar("Node", bound="PythonPart")
 class PythonPart(Component):
     """A Python object as a part of an expression. It prints as `word(name@hash)`, which the parser refuses.
 
-    `thing` is the object, and `identity` says which code and values it had when the part was made. `watch` tells whether it
-    still has them. `number` differs for each part of this process. `lock` lets one thread at a time call the object.
+    `thing` is the object. `identity` says which code and values the object had when the part was made, and `watch` tells
+    whether they have changed since. `number` differs for each part of this process. `lock` lets one thread at a time call
+    the object.
     """
 
     word: ClassVar[str]
-    # Whether results are kept for so long that changes inside large collections are looked for too, which takes time.
+    # Whether results are kept so long that even the items of large collections are checked for changes, which takes time.
     thorough: ClassVar[bool] = False
     thing: Any
     identity: ObjectIdentity
@@ -72,7 +73,7 @@ class PythonPart(Component):
         return self.thing
 
     def __reduce__(self) -> Any:
-        # What can be given to the class is an option of the user, but for the fields of this class and what a process keeps.
+        # A field of a subclass is an option of the user, if its `repr` is on. Other fields hold what this process keeps.
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.repr and each.name not in _COMMON}
         own |= {name: value.absolute() for name, value in own.items() if isinstance(value, Path)}
         thing, identity = picklable(self.thing, str(self)), self.identity
@@ -83,8 +84,8 @@ class PythonPart(Component):
     def refuse_changed(self) -> None:
         """Raise InputError if the object's code or a value has changed since the part was made.
 
-        What was found by the part before is kept under the hash of its code and values, and must not be mixed with what
-        it would find now.
+        Earlier results of the part are kept under the hash of its old code and values. Results of the new code must not
+        be mixed with them.
         """
         with self.lock:
             if self.watch.has_changed():
@@ -94,9 +95,10 @@ class PythonPart(Component):
 
     @contextmanager
     def call(self) -> Iterator[Any]:
-        """Give the object to call within this block, in one thread at a time.
+        """Yield the object, so that the block can call it. One thread at a time is within the block.
 
-        Raise InputError if it has changed. Changes that it makes within the block are allowed, such as a table that it keeps.
+        Raise InputError if the object has changed. Changes that the object makes within the block are allowed, such as a
+        table that it fills.
         """
         with self.lock:
             self.refuse_changed()
@@ -107,20 +109,21 @@ class PythonPart(Component):
 
     @cached_property
     def state(self) -> str:
-        """A text that says which code and values the object had; "" if only this process can tell the object from others."""
+        """A text that names the code and the values of the object, also for other processes; "" if there is no such text."""
         identity = self.identity
         return f"version {identity.version}" if identity.version else identity.digest and f"code {identity.digest}"
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """A key under which the results of a part are kept: equal keys mean that one part may stand for the other.
+        """The key under which the results of a part are kept. Parts with equal keys share results.
 
-        Each part of a kind that is called for every query has a key of its own, so that no other part's object is called.
+        By default each part has its own key, because its object is called for every query, and no other object may be
+        called in its place.
         """
         return (self.number,)
 
     def refuse_cache(self, cache: object) -> None:
-        """Raise InputError if a cache is asked for, and the object has neither a hash nor a version."""
+        """Raise InputError if the user asks for a cache, but the object has neither a hash nor a version."""
         if cache is not None and not self.state:
             raise InputError(
                 f"{self} has no lasting cache, because {self.identity.reason}; "
@@ -129,7 +132,7 @@ class PythonPart(Component):
 
 
 def called(part: PythonPart, query: str) -> str:
-    """Return what a message calls a part whose object is called for a query."""
+    """Return words for a message about a part and the query for which its object is called."""
     return f"{part.name} for the query {query[:60]!r}"
 
 
@@ -144,7 +147,7 @@ def check_called(word: str, function: Any, *names: str) -> None:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return  # Some functions that are written in C do not tell their parameters.
+        return  # Python does not know the parameters of some functions that are written in C.
     try:
         signature.bind(*names)
     except TypeError:
@@ -186,13 +189,13 @@ def _remade(
     options: Mapping[str, Any],
     later: tuple[str, ...] = (),
 ) -> Node:
-    """Return the node that another process had, for its copy of the object.
+    """Return the node of a pickle, made again in this process for a copy of its object.
 
     `later` are the hashes that the object had after changes that it made itself.
 
-    Code that came with the copy is taken as it is: cloudpickle, for one, leaves slots out of classes, so a comparison
-    would fail. Code that the other process finds by name may differ. It is compared at its first use and not here, because
-    many pools of workers hang after an error while unpickling.
+    Code that came with the copy is not compared with `digest`: cloudpickle, for one, leaves slots out of classes, so the
+    comparison would fail. Code that this process finds by name may be another version, so it is compared: at the first use
+    and not here, because many pools of workers hang after an error while unpickling.
     """
     identity, known, digests = ObjectIdentity(digest, version), None, (digest, *later) if digest else ()
     if not version and (not digest or has_own_code(thing)):
@@ -226,7 +229,7 @@ def refuse_changed(expression: Expression) -> None:
 
 
 class SharedPart(PythonPart):
-    """A Python object whose results depend on its code and values alone, so that parts with equal ones share results."""
+    """A Python object whose results depend only on its code and values. Parts with equal code and values share results."""
 
     @cached_property
     def key(self) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ from sublex.errors import InputError, PluginError
 from sublex.language.python_parts import SharedPart, make_part
 from sublex.tools.messages import counted, nearest
 
-# The statistics that a formula can ask for by the names of its parameters, and what each is.
+# The statistics that a formula gets by naming its parameters so: of documents, of terms, and of the collection.
 OF_DOCUMENT = ("length", "unique")
 OF_TERM = ("df", "cf")
 OF_COLLECTION = ("docs", "tokens", "postings", "mean_length")
@@ -32,7 +32,7 @@ STATISTICS = ("tf", *OF_DOCUMENT, *OF_TERM, *OF_COLLECTION)
 _STATISTICS_OF = {
     DocStats: DocStats._fields, TermStats: OF_TERM, Statistics: OF_COLLECTION, FieldStatistics: OF_COLLECTION
 }  # fmt: skip
-# The names of statistics elsewhere, and what to write.
+# Names of statistics in other programs, and their names here, for messages.
 OTHER_NAMES = {
     "dl": "length", "doclen": "length", "doc_len": "length", "avgdl": "mean_length", "avg_dl": "mean_length",
     "avdl": "mean_length", "ctf": "cf", "n_docs": "docs", "N": "docs",
@@ -51,18 +51,17 @@ class PythonRanker(SharedPart):
 
 
 class GivenRanker(Ranker):
-    """A user's ranker under its printed name. What it does not define is as `Ranker` has it.
+    """A user's ranker under its printed name. The class `Ranker` has all methods that the user does not define.
 
-    Scores that were computed are used for all later queries. So the ranker refuses to compute others once its code or a
-    value that the code reads is another one than when the part of the expression was made. One thread at a time calls the
-    user's code.
+    The engine uses computed scores for all later queries. So once the user's code, or a value that the code reads, has
+    changed, the ranker refuses to compute more scores. One thread at a time calls the user's code.
     """
 
     def __init__(self, part: PythonRanker):
         self.use(part)
 
     def use(self, part: PythonRanker) -> None:
-        """Call the object of a part from now on. Its code and values are those of the part used before."""
+        """Call the object of `part` from now on. Its code and values equal those of the object before."""
         self.part = part
 
     def __str__(self) -> str:
@@ -129,7 +128,7 @@ class _Object(GivenRanker):
 
 
 class _Formula(GivenRanker):
-    """A function: the names of its parameters say which statistics it gets."""
+    """A ranker that is a function. The names of the function's parameters say which statistics it gets."""
 
     def use(self, part: PythonRanker) -> None:
         super().use(part)
@@ -139,7 +138,7 @@ class _Formula(GivenRanker):
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         given = self.part.thing(**self._given(tf, doc, term, collection))
-        # A formula without a statistic of postings, such as `lambda docs: 1 / docs`, gives all of them one score.
+        # A formula without statistics of postings, such as `lambda docs: 1 / docs`, returns one score for all postings.
         return np.full(np.shape(tf), given) if given is not None and np.ndim(given) == 0 else given
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
@@ -205,12 +204,12 @@ def ranker(given: Any, name: str | None = None, version: object = None) -> Pytho
 
 
 def is_ranker(thing: object) -> bool:
-    """Return whether an object has the method of rankers."""
+    """Return whether an object has the method `score`, as rankers do."""
     return callable(getattr(thing, "score", None)) and not isinstance(thing, type)
 
 
 def _check_formula(formula: Callable[..., Any]) -> None:
-    """Raise InputError for a formula with a parameter that is neither a statistic nor has a default."""
+    """Raise InputError if a parameter of a formula names no statistic and has no default."""
     name = getattr(formula, "__name__", type(formula).__name__).strip("<>")
     try:
         parameters = inspect.signature(formula).parameters.values()

@@ -21,7 +21,7 @@ from sublex.tools.sentences import best_sentence, first_sentences
 class NamedReranker:
     """The reranker of a component. One thread at a time calls it.
 
-    `name` is the name of the component, without its parameters, which names the file of kept scores.
+    `name` is the name of the component without its parameters. The file of kept scores has this name.
     """
 
     kind = thing_called = "reranker"

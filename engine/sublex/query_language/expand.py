@@ -1,7 +1,7 @@
 """Find the terms of an index that a prefix or a fuzzy word stands for.
 
-Both are compared with the terms as they are, so with stems where the analyzer stems. The letters are normalised as the
-analyzer normalises those of words.
+The letters of a prefix or a fuzzy word are normalised as the analyzer normalises the letters of words, but they are not
+stemmed. If the analyzer stems, they are compared with stems.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sublex.index.segment import Segment
     from sublex.index.snapshot import Snapshot
 
-# The most terms that one prefix or fuzzy word stands for.
+# The largest number of terms that one prefix or fuzzy word stands for.
 MOST = MOST_PARTS
 
 
@@ -30,13 +30,13 @@ class Expansion(NamedTuple):
 
 
 def letters_of(analyzer: Analyzer, text: str) -> str:
-    """Return a text in the letters of terms. An analyzer without `letters` leaves them as they are."""
+    """Return a text in the letters that terms have. An analyzer without the method `letters` leaves the text unchanged."""
     letters = getattr(analyzer, "letters", None)
     return letters(text) if letters else text
 
 
 def terms_beginning(snapshot: Snapshot, letters: str) -> Expansion:
-    """Return the terms of live documents that begin with some letters; of too many, the most frequent ones."""
+    """Return the terms of live documents that begin with some letters. If they are too many, return the most frequent ones."""
     prefix = letters.encode("utf-8", "replace")
     found = []
     for segment in snapshot.segments:
@@ -46,7 +46,7 @@ def terms_beginning(snapshot: Snapshot, letters: str) -> Expansion:
 
 
 def near_terms(snapshot: Snapshot, letters: str, edits: int) -> Expansion:
-    """Return the terms of live documents that are within some edits of others; of too many, the nearest ones.
+    """Return the terms of live documents within `edits` edits of some letters. If they are too many, return the nearest ones.
 
     An edit inserts, deletes or replaces a letter, or swaps two neighbours.
     """
@@ -57,7 +57,7 @@ def near_terms(snapshot: Snapshot, letters: str, edits: int) -> Expansion:
 def _near(segment: Segment, letters: str, edits: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the ordinals of the terms of a segment within some edits of a word, and their distances."""
     wanted = np.frombuffer(letters.encode("utf-32-le", "replace"), "<u4")
-    # An edit is one of a character, whatever its number of bytes.
+    # An edit changes one character, even if the character has several bytes.
     others, points, starts = segment.terms.beyond_ascii
     ordinals, distances = within_edits(segment.terms.text_data, segment.terms.starts, wanted, edits)
     ascii = ~np.isin(ordinals, others)
@@ -66,12 +66,12 @@ def _near(segment: Segment, letters: str, edits: int) -> tuple[np.ndarray, np.nd
 
 
 def _best(snapshot: Snapshot, found: list[np.ndarray], distances: list[np.ndarray]) -> Expansion:
-    """Return the nearest of terms, given by their ordinals in each segment; of equals the most frequent ones."""
+    """Return the nearest terms; among equally near terms, the most frequent ones. `found` has ordinals for each segment."""
     numbers, near, df = [], [], []
     for place, (segment, ordinals) in enumerate(zip(snapshot.segments, found, strict=True)):
         live = segment.live_df[ordinals] > 0
         kept = ordinals[live]
-        # Where there are several segments, a term is known by its place in the vocabulary of all.
+        # If there are several segments, the number of a term is its place in the vocabulary of all segments.
         numbers.append(kept if len(found) == 1 else snapshot.corpus.ranks[place][kept])
         near.append(distances[place][live])
         df.append(segment.live_df[kept].astype(np.int64))

@@ -43,10 +43,11 @@ if TYPE_CHECKING:
 
 
 def read_query(text: str, analyzer: Analyzer, snapshot: Snapshot | None) -> Query:
-    """Return the query that a text in the query language means.
+    """Return the query for a text in the query language.
 
-    The notes of its tree say what is read in another way than users may expect. Without a snapshot, prefixes and fuzzy
-    words stand for no terms. Raise InputError for what no query may have, such as a window that is smaller than its words.
+    The notes of its tree name the parts of the text that mean something else than users may expect. Without a snapshot,
+    prefixes and fuzzy words stand for no terms. Raise InputError for an impossible query, such as one with a window that is
+    too narrow for its words.
     """
     fields, columns = (snapshot.fields, snapshot.columns) if snapshot else ((), NO_COLUMNS)
     return Maker(analyzer, snapshot).query(read_tree(text, fields, columns))
@@ -59,7 +60,7 @@ class Maker:
         self.analyzer, self.snapshot = analyzer, snapshot
         self._notes: dict[str, None] = {}
         self._terms: dict[Node, list[str]] = {}
-        # What stands for a word without a term within a phrase: nothing if such words take no position in the index.
+        # The parts of a phrase for a word without a term: a gap, or nothing if such words take no position in the index.
         self._gap: list[Any] = [] if snapshot is not None and snapshot.gapless else [GAP]
 
     def query(self, tree: QueryTree) -> Query:
@@ -70,7 +71,7 @@ class Maker:
         condition = self._of_root(tree.root)
         if self.snapshot is not None:
             self._notes |= dict.fromkeys(missing_values(self.snapshot, condition))
-        # A query that only asks for values of columns lists the documents that have them.
+        # A query that only asks for values of columns lists all documents with these values.
         lists = not scored and any(comparisons_in(condition))
         if condition is not None and not weighted and not lists:
             if not scored:
@@ -87,7 +88,10 @@ class Maker:
     # Terms.
 
     def terms(self, leaf: Node) -> list[str]:
-        """Return the terms of a word, a phrase or an operator: one for most, none if the index holds none of its words."""
+        """Return the terms of a word, a phrase or an operator.
+
+        Most have one term. The list is empty if the analyzer leaves no word, or if no term of the index fits.
+        """
         if leaf not in self._terms:
             self._terms[leaf] = self._terms_of(leaf)
         return self._terms[leaf]
@@ -133,7 +137,7 @@ class Maker:
                 self._notes[f"{_short(leaf)} {asks}; {column} asks for the column."] = None
 
     def _part(self, part: Node, kind: OperatorKind) -> list[Any]:
-        """Return the term of a part of an operator; gaps, or nothing, for a part without terms."""
+        """Return the term of a part of an operator, in a list. For a part without terms, the list has gaps or is empty."""
         inner = _leaf(part)
         places = self._places(inner.text) if isinstance(inner, WrittenWord) else self.terms(inner)
         if any(place is not GAP for place in places):
@@ -150,19 +154,19 @@ class Maker:
         return within(field, term)
 
     def _places(self, text: str) -> list[Any]:
-        """Return what stands at each position of a text within a phrase: its terms, and gaps for words without terms."""
+        """Return the parts of a phrase for a text, in order: the terms of its words, and gaps for words without terms."""
         located = located_terms(self.analyzer, text)
         return [term for *_, terms in located for term in cast("list[Any]", terms) or self._gap]
 
     def _made(self, leaf: Node, kind: OperatorKind, width: int, parts: list[Any]) -> list[str]:
-        """Return the operator over parts in a list, or [] if no part is a term."""
+        """Return a list with the operator over `parts`, or [] if no part is a term."""
         if all(part is GAP for part in parts):
             self._notes[f"{_short(leaf)} has no word that the index could hold, and is left out."] = None
             return []
         return [make(kind, width, parts)]
 
     def _expanded(self, leaf: Prefix | Fuzzy) -> list[str]:
-        """Return the terms that a prefix or a fuzzy word stands for as one term, in a list; [] without any."""
+        """Return a list with one term for a prefix or a fuzzy word: the synonyms of the terms that fit; [] if no term fits."""
         letters = letters_of(self.analyzer, leaf.text)
         if self.snapshot is None:
             return []
@@ -190,9 +194,10 @@ class Maker:
         return [synonyms(found.terms)]
 
     def _stem_beside(self, leaf: Prefix | Fuzzy, letters: str, found: Expansion) -> tuple[str, Node | None]:
-        """Return the stem that a user of a prefix or a fuzzy word may miss, and the part that finds it; "" and None without.
+        """Return a stem that a user may expect a prefix or a fuzzy word to match, and the part that matches it.
 
-        Terms are compared with the letters as they are, so `running*` does not match the stem `run`; `run*` does.
+        A prefix is not stemmed, so `running*` does not match the stem `run`, but `run*` does. Return "" and None if there is no
+        such stem.
         """
         terms = analyze(self.analyzer, leaf.text)
         is_cut = found.matching > len(found.terms)
@@ -221,9 +226,9 @@ class Maker:
                 return None if _is_plain(root) else self._of(root)
 
     def _of(self, node: Node) -> Any:
-        """Return what has to hold of a document for a part to hold: a condition or a term.
+        """Return the condition or the term that a document has to meet, so that a part of the query holds for it.
 
-        Return None for a part that says nothing, such as a stop word.
+        Return None for a part that demands nothing, such as a stop word.
         """
         match node:
             case Compared(comparison=comparison):
@@ -245,8 +250,8 @@ class Maker:
     def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
         """Return the condition of clauses side by side.
 
-        If no clause is required, one of the clauses without a sign has to hold; with `free`, none has to. A clause about
-        a column is required even without a sign.
+        If no clause is required, at least one of the clauses without a sign has to hold. With `free`, no clause without a sign
+        has to hold. A clause about a column is required even without a sign.
         """
         required, excluded, others = list[Any](), list[Any](), list[Any]()
         compared = [part for sign, part in clauses if not sign and _compares(part)]
@@ -269,7 +274,7 @@ class Maker:
         return _joined("all", [*required, *map(self._of, compared), *excluded])
 
     def _choices(self, part: Node) -> list[Any]:
-        """Return the conditions of which one has to hold. A word of several terms is then as several words."""
+        """Return conditions, at least one of which has to hold. A word of several terms gives a condition for each term."""
         return self.terms(part) if isinstance(_leaf(part), WrittenWord) else [self._of(part)]
 
 
@@ -279,19 +284,19 @@ def _leaf(node: Node) -> Node:
 
 
 def _joined(kind: str, parts: Iterable[Any]) -> Any:
-    """Return the condition that joins parts; a single part itself, and None without parts that say anything."""
+    """Return the condition that joins parts. Parts that are None are left out; a single part is returned alone."""
     kept = tuple(part for part in parts if part is not None)
     return None if not kept else kept[0] if len(kept) == 1 else Condition(kind, kept)
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether a part is a word, a phrase or an operator, or several with nothing but OR and blanks between them."""
+    """Return whether a part is a word, a phrase or an operator, or consists of several with only OR or blanks between them."""
     signed = isinstance(node, Clauses) and any(sign for sign, _ in node.clauses)
     return not (signed or isinstance(node, (And, Not, Compared))) and all(map(_is_plain, parts_of(node)))
 
 
 def _compares(node: Node) -> bool:
-    """Return whether a part speaks of columns alone."""
+    """Return whether a part asks only for values of columns."""
     parts = parts_of(node)
     return all(map(_compares, parts)) if parts else isinstance(node, Compared)
 

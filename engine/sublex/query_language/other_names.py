@@ -1,4 +1,4 @@
-"""Names of other engines: usual names of fields; and operators of Indri, Galago and Terrier, and what to write instead of them."""
+"""Usual names of fields, and operators of Indri, Galago and Terrier with the words to write in their place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ USUAL_FIELDS = frozenset(
     "headline intext intitle inurl journal keyword keywords lang language name narr publisher site source "
     "subject summary tag tags text title type url venue year".split()
 )
-# What stands instead of an operator, by its name. None of the names has a number or a colon.
+# What to write in place of an operator of another engine, by the operator's name without numbers and colons.
 _INSTEAD = {
     **dict.fromkeys(("combine", "sum"), "words side by side add up their scores; write (stem cell)"),
     **dict.fromkeys(("weight", "wsum", "wand"), "a weight follows its word; write (stem^2 cell)"),

@@ -1,4 +1,4 @@
-"""Read the query language: text to a tree. Any text is a query; what has no meaning is plain text, with a note.
+"""Read the query language: text to a tree. Any text is a query. A form without a meaning is plain text, and a note says so.
 
 A scan cuts the text into tokens and pairs the parentheses, in time linear in the text. The parser then reads clauses,
 OR, AND, NOT and single parts, in this order of precedence. It calls itself only for parentheses, whose depth is limited.
@@ -40,16 +40,16 @@ from sublex.query_language.tree import (
 )  # fmt: skip
 from sublex.tools.messages import near_names, nearest
 
-# The most parentheses within one another, and the most operators and phrases of a query.
+# The greatest depth of parentheses within parentheses, and the largest number of operators and phrases in a query.
 DEEPEST_PARENTHESES, WRITTEN_OPERATORS = 64, 1_024
-# The most characters of a form that a note shows.
+# The largest number of characters of a form that a note shows.
 SHOWN = 40
 
 _SPACE = re.compile(r"\s+")
 _NUMBER = r"((?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?)"
 _STEM = re.compile(r"'((?:[^\\'\s]|\\.)+)'(?=[\s(),^]|\Z)")
-# A phrase, by its first mark. Any two curly marks are a pair, since their use differs between languages; guillemets are one
-# if they point away from each other or towards each other.
+# The pattern of a phrase, by its first quotation mark. Any two curly marks are a pair, since their use differs between
+# languages. Two guillemets are a pair if they point away from each other or towards each other.
 _PHRASES = {
     first: re.compile(rf"{first}((?:[^\\{marks}]|\\.|\\(?=\n))*)[{last}]")
     for marks, firsts, last in (('"', '"', '"'), ("“”„‟", "“”„‟", "“”„‟"), ("«»", "«", "»"), ("«»", "»", "«"))
@@ -62,7 +62,8 @@ _ESCAPE = r"\\u\{[0-9a-f]{1,6}\}|\\.|\\(?=\n|\Z)"
 _WORD = re.compile(rf"(?:{_ESCAPE}|[^\s(){QUOTES}\\])+")
 _WORD_WITHIN = re.compile(rf"(?:{_ESCAPE}|[^\s(){QUOTES},\\])+")
 _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}|\\.")
-# Forms at the end of a word, and forms that are none. A word's escaped characters are replaced by "x" before.
+# Patterns of forms at the end of a word, such as ^2, and of forms without a meaning. Before a match, "x" takes the place of
+# each escaped character of a word.
 _WEIGHTED = re.compile(rf"(.+)\^{_NUMBER}")
 _PREFIX = re.compile(r"([^*?]+)\*")
 _FUZZY = re.compile(r"([^~*?]+)~([12]?)")
@@ -74,12 +75,13 @@ _UNREAD = (
     (re.compile(r"#\w+(?::\d*)?"), "the operators are #1(…), #3(…), #uw8(…), #syn(…) and #field(title:…)"),
 )
 _STARS = re.compile(r"[*:]*\*[*:]*")
-# Forms within a phrase that have a meaning outside of it, and a phrase whose words may stand within an operator.
+# The pattern of a form within a phrase that would have a meaning outside of the phrase, and the pattern of a phrase whose
+# words may stand within an operator.
 _FORM_WITHIN = re.compile(rf"(?<!\S)[^\s*?~^\\]*\w(?:\*|~[12]?|\^{_NUMBER})(?!\S)")
 _WORDS = re.compile(r"[\w*~^.\s-]+")
 
 
-# How values of a column are compared, such as 2015..2020 or "two words" after year: and category:.
+# Patterns of values of a column, such as 2015..2020 after year: or "two words" after category:.
 _QUOTED = (
     r'"(?:[^\\"]|\\.){0,1000}"|[“”„‟](?:[^\\“”„‟]|\\.){0,1000}[“”„‟]|«[^»]{0,1000}»|»[^«]{0,1000}«'
     r"|'(?:[^\\']|\\.){0,1000}'(?=[\s()^.\]}]|\Z)"
@@ -97,7 +99,7 @@ _IN_GROUP = re.compile(_VALUES, re.DOTALL)
 # The name of a column before a group of values, as in category:(cs.IR OR cs.CL).
 _GROUP = re.compile(rf"({NAME}):(?=\()")
 _RANGE = re.compile(r"[\[{](?:\*|[^\s\[\]{}]{1,50}) TO (?:\*|[^\s\[\]{}]{1,50})[\]}]")
-# Characters with which a value begins that is no word.
+# A value that is not a word begins with one of these characters.
 _BEGINS = "<>=![{(\"“„«'"
 NO_COLUMNS: Mapping[str, str] = {}
 # Tokens that belong to the part directly after them.
@@ -107,7 +109,7 @@ _BEFORE_A_PART = ("sign", "field", "group")
 class _Token(NamedTuple):
     """A piece of the text: its kind, the text as written, and its value.
 
-    `joined` says that no white space stands before it. `weight` is the number after ^, None without one. `pair` is the
+    `joined` says that no white space stands before it. `weight` is the number after ^, None without a number. `pair` is the
     number of the token that closes an opened parenthesis.
     """
 
@@ -122,10 +124,11 @@ class _Token(NamedTuple):
 def read_tree(text: str, fields: Collection[str] = (), columns: Mapping[str, str] = NO_COLUMNS) -> QueryTree:
     """Return the tree of a query.
 
-    `fields` are those that `title:cell` can name, and `columns` has the types of the columns that `year:2015` can name. Of
-    a name of both, `name:word` is the field, and only a range such as `name:a..b` and `name:>a` is the column.
+    `fields` are the fields that `title:cell` can name, and `columns` has the types of the columns that `year:2015` can name.
+    If a field and a column have the same name, `name:word` means the field, and only a range such as `name:a..b` or
+    `name:>a` means the column.
 
-    Raise InputError if its parentheses are too deep or its operators too many.
+    Raise InputError if parentheses are nested too deep, or if there are too many operators.
     """
     notes: dict[str, None] = {}
     tokens = _paired(list(_scan(text, notes, fields, columns)), notes)
@@ -139,8 +142,8 @@ def _scan(
     text: str, notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
 ) -> Iterator[_Token]:  # fmt: skip
     """Yield the tokens of a text."""
-    # Each opened parenthesis is "(", "#" for one of an operator, or a name and a colon for one around values of a column.
-    # `after` is the end of the last sign or name, which belongs to the part directly after it.
+    # `opened` has an item for each open parenthesis: "#" for one of an operator, a name and a colon for one around values of a
+    # column, and "(" for any other. `after` is the end of the last sign or name, which belongs to the part directly after it.
     at, begins, opened, after, group = 0, True, list[str](), -1, ""
     while at < len(text):
         joined = True
@@ -151,7 +154,7 @@ def _scan(
         letter, within, named = text[at], "#" in opened[-1:], may_begin and text[at - 1 : at] != ":"
         column = opened[-1][:-1] if opened and opened[-1][-1] == ":" else ""
         if letter == "(":
-            # A group within a group of values has the same column, unless a field stands before it.
+            # A group within a group of values has the same column, unless the name of a field stands before the inner group.
             opened.append(f"{group or column}:" if group or (column and text[at - 1] != ":") else "(")
             begins, at, group = True, at + 1, ""
             yield _Token("(", "(", joined=joined)
@@ -180,7 +183,7 @@ def _scan(
             at += len(valued.written)
             boost = _BOOST.match(text, at)
             at = boost.end() if boost else at
-            # A value that the column cannot have is the word that the name and the value make.
+            # If the column cannot have the value, the name, the colon and the value together are a word.
             written = str(WrittenWord(valued.value, True)) if valued.kind == "word" else valued.written
             yield valued._replace(written=written, joined=joined, weight=_weight(boost))
         elif phrase := _PHRASES[letter].match(text, at) if letter in QUOTES else None:
@@ -199,7 +202,7 @@ def _scan(
             yield _Token("stem", stem[0], unescaped(stem[1]), joined, _weight(boost))
         elif named and (field := IN_FIELD.match(text, at)) and field[1] in fields:
             at = after = field.end()
-            # title:-stem is -title:stem.
+            # title:-stem means the same as -title:stem.
             sign = None if joined or within else _SIGN.match(text, at)
             if sign:
                 at = after = sign.end()
@@ -217,9 +220,9 @@ def _scan(
 def _values(
     text: str, at: int, column: str, fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
 ) -> _Token | None:
-    """Return the token of the values of a column that begins at a place, with what is written as long as in the text.
+    """Return the token of the values of a column that begins at a place. Its text is exactly that of the query.
 
-    Within a group, `column` is that of values without a name. Return None if the text is no value; a note may say why.
+    Within a group, `column` is the column of values without a name. Return None if the text is no value; a note may say why.
     """
     compared = _COMPARED.match(text, at)
     if compared and (found := _comparison(compared["name"], compared, fields, columns, notes)):
@@ -236,9 +239,9 @@ def _values(
 def _comparison(
     name: str, written: re.Match[str], fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
 ) -> Compared | None:
-    """Return the comparison of a column that a form such as `2015..2020` means after its name.
+    """Return the comparison for a form such as `2015..2020` that stands after the name of a column.
 
-    Return None for plain text; a note may say why it is plain.
+    Return None if the form is plain text; a note may say why it is plain.
     """
     kind, is_field = columns.get(name), name in fields
     is_word = written["low"] is not None and not written["to"]
@@ -267,7 +270,7 @@ def _comparison(
 
 
 def _of_brackets(brackets: str, ends: list[str]) -> tuple[str, list[str]]:
-    """Return the relation and the values of a range of Lucene, such as [2015 TO 2020}; a * stands for an open end."""
+    """Return the relation and the values of a range in Lucene's form, such as [2015 TO 2020}. A * means an open end."""
     low, high = (">=" if brackets[0] == "[" else ">"), ("<=" if brackets[1] == "]" else "<")
     kept = [end for end in ends if end != "*"]
     if len(kept) == 2:
@@ -277,7 +280,7 @@ def _of_brackets(brackets: str, ends: list[str]) -> tuple[str, list[str]]:
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
-    """Add a note about a prefix, a fuzzy word or a weight between quotation marks, where they are plain text."""
+    """Add a note about a prefix, a fuzzy word or a weight that stands between quotation marks and so is plain text."""
     form = _FORM_WITHIN.search(written)
     if not form:
         return
@@ -298,7 +301,7 @@ def unescaped_phrase(text: str) -> str:
 
 
 def no_name(name: str, fields: Collection[str], columns: Collection[str]) -> str:
-    """Return why a name that is neither a field nor a column has no meaning, with the names that there are."""
+    """Return the reason why a name has no meaning: it is neither a field nor a column. The text lists the known names."""
     lists = [
         f"the {what} are {near_names(name, names)}" if names else f"the index has no {what}"
         for what, names in (("fields", fields), ("columns", sorted(columns)))
@@ -314,7 +317,7 @@ def _weight(match: re.Match[str] | None) -> float | None:
 
 
 def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
-    """Return the tokens with the place of the partner of each opened parenthesis; those without a partner are no tokens."""
+    """Return the tokens with `pair` set for each opened parenthesis. Parentheses without a partner are left out."""
     stack, partners, without = list[int](), dict[int, int](), set[int]()
     for place, token in enumerate(tokens):
         if token.kind in ("(", "head"):
@@ -352,7 +355,7 @@ def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
 
 
 def _note(notes: dict[str, None], form: str, reason: str) -> None:
-    """Add the note about the first form that is plain text for a reason."""
+    """Add a note that a form is plain text for some reason. Only the first form with the same reason gets a note."""
     shown = form if len(form) <= SHOWN else f"{form[:SHOWN]}…"
     if not any(f" is plain text: {reason.partition(';')[0]}" in note for note in notes):
         notes[f"{shown} is plain text: {reason}."] = None
@@ -365,9 +368,9 @@ class _QueryParser:
         self, tokens: list[_Token], notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
     ):
         self.tokens, self.notes, self.fields, self.columns, self.at = tokens, notes, fields, columns, 0
-        # Whether a note lists the fields and the columns.
+        # Whether a note already lists the fields and the columns.
         self._knows_names = False
-        # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
+        # For each token, and for the end, whether a part begins there. A part begins with any token but ), AND and OR.
         self._begins = [False] * (len(tokens) + 1)
         for place in range(len(tokens) - 1, -1, -1):
             follows = self._begins[place + 1] and self._is_joiner(place, "NOT")
@@ -378,14 +381,15 @@ class _QueryParser:
         found: list[tuple[str, Node]] = []
         while self.at < end:
             for sign, node in self._disjunction():
-                # NOT before a clause of its own is the same as -.
+                # NOT before a clause means the same as -.
                 found.append(("-", node.part) if not sign and isinstance(node, Not) else (sign, node))
         return found[0][1] if len(found) == 1 and not found[0][0] else Clauses(tuple(found))
 
     def _disjunction(self) -> list[tuple[str, Node]]:
-        """Read parts with OR between them, and return the clauses that they are.
+        """Read parts with OR between them, and return them as clauses.
 
-        The signs + and - speak about all clauses in the same parentheses, so a part with a sign is a clause of its own.
+        Parts without a sign become one clause. A part with + or - is a clause of its own, because a sign is about all clauses in
+        the same parentheses.
         """
         parts = [self._conjunction()]
         while self._joins("OR"):
@@ -399,7 +403,7 @@ class _QueryParser:
         return [*either, *(part for part in known if part[0])]
 
     def _conjunction(self) -> tuple[str, Node] | None:
-        """Read parts with AND between them. With + before one of them, all are required."""
+        """Read parts with AND between them. If + stands before one of these parts, all of them are required."""
         parts = [self._part()]
         while self._joins("AND"):
             self.at += 1
@@ -413,7 +417,7 @@ class _QueryParser:
         return "+" if any(sign == "+" for sign, _ in known) else "", And(tuple(nodes))
 
     def _joins(self, joiner: str) -> bool:
-        """Return whether the next token is this joiner, with a part after it."""
+        """Return whether the next token is this joiner, and a part follows the joiner."""
         return self._is_joiner(self.at, joiner) and self._begins[self.at + 1]
 
     def _is_joiner(self, place: int, *joiners: str) -> bool:
@@ -476,7 +480,7 @@ class _QueryParser:
         return self.at > 1 and self.tokens[self.at - 2].kind in _BEFORE_A_PART
 
     def _note_loose(self, token: _Token) -> None:
-        """Add a note about a ~ or a ^ after a phrase or a group that takes none such, and about stars without letters."""
+        """Add a note about a ~ or a ^ that may not stand after the phrase or group before it, and about stars without letters."""
         before = self.tokens[self.at - 2] if self.at > 1 else token
         if before.kind == "phrase" and token.written[0] == "~":
             _note(self.notes, token.written, '~ takes a whole number directly after a phrase, as in "stem cells"~3')
@@ -490,7 +494,7 @@ class _QueryParser:
             )
 
     def _word(self, token: _Token) -> Node:
-        """Return the part that a word without parentheses and quotation marks is."""
+        """Return the part for a token without parentheses and quotation marks: a word, a prefix or a fuzzy word."""
         text, mask = unescaped(token.written), _ESCAPED.sub("x", token.written)
         if name := _NAMED.fullmatch(mask):
             self._note_name(*name.groups())
@@ -515,7 +519,10 @@ class _QueryParser:
         return WrittenWord(text, named)
 
     def _note_name(self, name: str, value: str) -> None:
-        """Add a note about what is no name before a colon, unless it hardly was meant as one, as in male:female or Objective:."""
+        """Add a note about a wrong name of a field or column before a colon.
+
+        Words that were hardly meant as a name get no note, as in male:female or Objective:.
+        """
         after = self.tokens[self.at] if self.at < len(self.tokens) else None
         if not value and after and after.joined and after.kind in ("phrase", "stem", "(", "head"):
             value = after.written
@@ -543,7 +550,8 @@ class _QueryParser:
         if not value or ":" in value:
             return False
         is_near = name.lower() in USUAL_FIELDS or bool(nearest(name, known or USUAL_FIELDS))
-        # Before a sign of comparison or a bracket stands nothing but a name. Ports, verses and ratios are numbers.
+        # A word before a sign of comparison or a bracket is always meant as a name. A number after the colon may be a port, a
+        # verse or a ratio.
         return is_near or value[0] in _BEGINS or (name[0].islower() and name.isidentifier() and not value[0].isdigit())
 
     def _operation(self, head: _Token) -> Node | None:

@@ -1,4 +1,4 @@
-"""The tree of a query in the query language: records with a printed form, which is read back as the same tree."""
+"""The tree of a query in the query language: records with a printed form. Reading the printed form gives the same tree."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Union
 from sublex.contracts.comparisons import ColumnTest
 from sublex.contracts.operators import NAME, OperatorKind, head, quoted
 
-# Quotation marks, of which two stand around a phrase.
+# Quotation marks. Two of them stand around a phrase.
 QUOTES = '"“”„‟«»'
-# Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
+# Characters with a meaning, which are escaped in the printed form of a word. White space and controls are escaped too.
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
-# How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
+# The pattern with which a part within a field begins. Addresses such as http://x and names such as std::vector do not match.
 IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
-# What is escaped directly after a name and a colon: how values of a column are compared, and what follows no name of a field.
+# Signs that are escaped directly after a name and a colon: signs that compare values of a column, and signs that cannot follow
+# the name of a field.
 _AFTER_NAME, _BACKSLASH = re.compile(r"^(?:[<>:=\[{]|!=|//)|\.(?=\.)"), r"\\\g<0>"
 _INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
 _UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
-# Words that join others.
+# Words that join parts of a query.
 JOINERS = ("AND", "OR", "NOT")
 
 
@@ -40,7 +41,7 @@ class WrittenWord:
 
 @dataclass(frozen=True)
 class Stem:
-    """A term of the index as it is, which is not analysed: `'stem'`."""
+    """A term of the index, which the analyzer does not change: `'stem'`."""
 
     term: str
 
@@ -50,7 +51,7 @@ class Stem:
 
 @dataclass(frozen=True)
 class Prefix:
-    """All terms that begin with the letters of a text: `stem*`. `named` is that of a `WrittenWord`."""
+    """All terms that begin with the letters of a text: `stem*`. `named` is as in `WrittenWord`."""
 
     text: str
     named: bool = field(default=False, compare=False)
@@ -61,7 +62,7 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Fuzzy:
-    """All terms that are the letters of a text but for at most `edits` of them: `stem~1`. `named` is that of a `WrittenWord`."""
+    """All terms within `edits` edits of the letters of a text: `stem~1`. `named` is as in `WrittenWord`."""
 
     text: str
     edits: int
@@ -73,7 +74,7 @@ class Fuzzy:
 
 @dataclass(frozen=True)
 class QuotedPhrase:
-    """Words one after the other, `"stem cells"`; with `slop` above 0, in any order with so many other positions between them."""
+    """Words one after the other: `"stem cells"`. With `slop` above 0, words in any order, with up to `slop` other positions between."""
 
     text: str
     slop: int = 0
@@ -85,7 +86,7 @@ class QuotedPhrase:
 
 @dataclass(frozen=True)
 class AnyWord:
-    """Any one position within `#3(…)`: `*`."""
+    """The `*` within `#3(…)`, which stands for any one position."""
 
     def __str__(self) -> str:
         return "*"
@@ -119,7 +120,8 @@ class Field:
 class Compared:
     """Documents whose column has certain values: `year:2015..2020`, `year:>=2015`, `category:"two words"`, `year:*`.
 
-    `named` says that a field has the same name, of which `year:2015` would ask for a word; `year:=2015` is the column.
+    `named` says that a field has the same name as the column. Then `year:2015` asks for a word in the field, and `year:=2015`
+    for a value of the column.
     """
 
     comparison: ColumnTest
@@ -139,7 +141,7 @@ class _Joining:
 
 @dataclass(frozen=True)
 class Boost(_Joining):
-    """A part whose terms weigh more or less: `stem^2.5`."""
+    """A part with a factor for the weights of its terms: `stem^2.5`."""
 
     part: Node
     weight: float
@@ -168,7 +170,7 @@ class Or(_Joining):
 
 @dataclass(frozen=True)
 class Clauses(_Joining):
-    """Clauses side by side, each with its sign: "+" for a required one, "-" for an excluded one, or ""."""
+    """Clauses side by side, each with a sign: "+" for a required clause, "-" for an excluded clause, "" without a sign."""
 
     clauses: tuple[tuple[str, Node], ...]
 
@@ -182,7 +184,7 @@ Node = Union[  # noqa: UP007
 class QueryTree:
     """A query in the query language. Its text is its printed form.
 
-    `notes` are sentences about what in the query is read in another way than users may expect.
+    `notes` are sentences about parts of the query that mean something else than users may expect.
     """
 
     root: Node
@@ -193,7 +195,7 @@ class QueryTree:
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:
-    """Return the parts that a weight, NOT, AND, OR or clauses join. A word, a phrase, an operator or a comparison has no such parts."""
+    """Return the parts within a weight, NOT, AND, OR or clauses. A word, phrase, operator or comparison has no such parts."""
     match node:
         case Boost(part=part) | Not(part=part):
             return (part,)
@@ -205,7 +207,7 @@ def parts_of(node: Node) -> tuple[Node, ...]:
 
 
 def _with(node: Node, change: Callable[[Node], Node]) -> Node:
-    """Return a node with each of the parts that it joins changed; `parts_of` says which these are."""
+    """Return a node in which `change` is applied to each part that `parts_of` returns."""
     match node:
         case Boost(part=part, weight=weight):
             return Boost(change(part), weight)
@@ -221,7 +223,7 @@ def _with(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def in_field(name: str, node: Node) -> Node:
-    """Return a part whose words, phrases and operators are within a field. Those that name a field of their own keep it."""
+    """Return a part in which all words, phrases and operators are within a field. If they name a field, they keep it."""
     match node:
         case Boost() | Not() | And() | Or() | Clauses():
             return _with(node, lambda part: in_field(name, part))
@@ -231,14 +233,14 @@ def in_field(name: str, node: Node) -> Node:
 
 
 def any_of(node: Node) -> Node:
-    """Return a group of values of a column, in which a document has to have one of those side by side without a sign."""
+    """Return a group of values of a column. A document has to have one of the values that stand side by side without a sign."""
     group = _with(node, any_of)
     if not isinstance(group, Clauses) or not group.clauses:
         return group
     unsigned = tuple(part for sign, part in group.clauses if not sign)
     signed = tuple(clause for clause in group.clauses if clause[0])
     if any(sign == "+" for sign, _ in signed):
-        # Beside a required value, the others would only add to scores, to which values add nothing.
+        # Beside a required value, other values would only add to scores. Values of columns add nothing to scores, so they go.
         return Clauses((*(("", part) for part in unsigned if not isinstance(part, Compared)), *signed))
     if not unsigned:
         return group
@@ -257,12 +259,12 @@ def _escaped(text: str, named: bool) -> str:
 
 
 def _letters(text: str, named: bool) -> str:
-    """Return the letters of a prefix or a fuzzy word, in which a ? would stand for another letter in other languages."""
+    """Return the printed letters of a prefix or a fuzzy word. A ? is escaped, as it stands for any letter in other languages."""
     return _escaped(text, named).replace("?", "\\?")
 
 
 def _within(part: Node) -> str:
-    """Return the printed form of a part of an operator, in which commas separate words."""
+    """Return the printed form of a part of an operator. Commas are escaped, since they separate words there."""
     if isinstance(part.part if isinstance(part, Field) else part, (WrittenWord, Prefix, Fuzzy)):
         return str(part).replace(",", "\\,")
     return str(part)
@@ -279,7 +281,7 @@ def _coded(match: re.Match[str]) -> str:
 
 
 def pieces(node: Node) -> Iterator[str | Node]:
-    """Yield what a tree prints, in order: its words, phrases and operators, and the signs and joiners around them."""
+    """Yield the pieces of a tree's printed form: its words, phrases and operators, and the signs and joiners around them."""
     match node:
         case Boost(part=part, weight=weight):
             yield from _bracketed(part, isinstance(part, (Boost, Not, And, Or, Clauses)))

@@ -1,7 +1,7 @@
 """The built-in rankers: one file for each family of formulas, such as `bm25.py` or `dfr.py`.
 
-A ranker takes arrays of term and document statistics and returns arrays of scores, as `sublex.contracts.base.Ranker` describes.
-It reads no index and no files. `sublex.retrieval` reads the statistics, calls the rankers, and finds the top k
+A ranker takes arrays of term and document statistics and returns arrays of scores, as `sublex.contracts.base.Ranker`
+describes. It reads no index and no files. `sublex.retrieval` reads the statistics, calls the rankers, and finds the top k
 documents.
 """
 

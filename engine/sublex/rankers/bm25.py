@@ -24,8 +24,8 @@ class Variant(NamedTuple):
 
     `idf` takes a term's document frequency and the number of documents. `saturation` takes the term frequency, the
     pivot 1 - b + b length / mean length, k1 and delta. The default of delta is 0 in variants that do not use it.
-    `length` is a function that rounds document lengths, or None for exact lengths. With the pivot 1, the saturation is
-    that of a frequency that is normalised already; `field_formula` writes it for the frequency tfn of BM25F.
+    `length` is a function that rounds document lengths, or None for exact lengths. With the pivot 1, `saturation` takes a
+    frequency that is normalised already, such as tfn in BM25F; `field_formula` is its written formula in this case.
     """
 
     idf: Formula
@@ -61,7 +61,7 @@ def raised(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
 
 
 def shifted(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
-    """Return the scaled frequency, after delta was added to the normalised frequency and before it was saturated."""
+    """Return the scaled frequency. Delta is added to the normalised frequency before this is saturated."""
     s = tf / pivot + delta
     return (k1 + 1) * s / (s + k1)
 

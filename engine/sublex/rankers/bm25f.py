@@ -1,7 +1,7 @@
 """BM25F: BM25 on fields, which adds up the weighted frequencies of the fields before it saturates the sum.
 
 H. Zaragoza, N. Craswell, M. Taylor, S. Saria and S. Robertson, Microsoft Cambridge at TREC-13: web and HARD tracks,
-TREC 2004. Each field has its own normalisation by length. The idf is that of whole documents.
+TREC 2004. Each field has its own normalisation by length. The idf counts whole documents.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BM25F(FieldWeightingModel):
         return VARIANTS[self.variant].idf(term.df, collection.docs) * self._saturation(tf, doc, collection)
 
     def _saturation(self, tf: Any, doc: DocStats, collection: FieldStatistics) -> Any:
-        """Return the saturated frequency; 0 for a term that is in none of the fields, also with a delta."""
+        """Return the saturated frequency. A term that is in none of the fields gets 0, even in a variant with a delta."""
         variant, frequency = VARIANTS[self.variant], self.frequency(tf, doc, collection)
         there = frequency > 0
         return np.where(there, variant.saturation(np.where(there, frequency, 1.0), 1.0, self.k1, self._delta), 0.0)

@@ -53,7 +53,7 @@ def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
 def bose_einstein(tfn: Any, term: TermStats, n: int) -> Parts:
     """Bose-Einstein statistics by Stirling's formula.
 
-    The summand -log2 e replaces what both calls of `stirling` leave out.
+    Each call of `stirling` leaves out a summand. The summand -log2 e replaces both.
     """
     ways = n + term.cf - 1
     all_ways = stirling(ways, np.maximum(ways - 1 - tfn, 0.5))

@@ -15,7 +15,8 @@ from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
 from sublex.rankers.explanations import leaf, product, term_frequency, total
 from sublex.rankers.weighting_model import WeightingModel
 
-# The largest relative frequency, as in Terrier. The logarithm fails at 1: in a document that repeats a single word.
+# The largest relative frequency, as in Terrier. In a document that repeats a single word it would be 1, for which the
+# logarithm fails.
 MAX_RELATIVE_FREQUENCY = 0.99999
 
 
@@ -87,8 +88,8 @@ class DLH13(Hypergeometric):
 class DFRee(WeightingModel):
     """G. Amati's DFR model "free of parameters", as Terrier publishes it.
 
-    With p = tf / length and q = (tf + 1) / (length + 1), the score is tf log2(q / p) times the rise of the divergence
-    from the collection when the term occurs once more in the document. That rise includes the correction 0.5 log2(q / p).
+    With p = tf / length and q = (tf + 1) / (length + 1), the score is tf log2(q / p) times a rise: the rise of the
+    divergence from the collection if the term occurs once more in the document. It includes the correction 0.5 log2(q / p).
     """
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:

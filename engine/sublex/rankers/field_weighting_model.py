@@ -20,7 +20,7 @@ from sublex.rankers.explanations import leaf, total
 from sublex.rankers.weighting_model import WeightingModel
 from sublex.tools.messages import counted
 
-# The least mean length by which a length is divided. The mean length of a field that is empty in all documents is 0.
+# A length is divided by a mean length of at least this. A field that is empty in all documents has the mean length 0.
 LEAST_MEAN = 1e-300
 
 
@@ -28,8 +28,8 @@ LEAST_MEAN = 1e-300
 class FieldWeightingModel(WeightingModel):
     """A ranker with the parameters `fields` and `weights`.
 
-    `normalisation` names the parameter of the normalisation by length. It has one number for each field, or one number
-    for all fields, as `weights` has.
+    `normalisation` names the parameter of the normalisation by length. This parameter has one number for each field, or one
+    number for all fields; `weights` does too.
     """
 
     normalisation = ""
@@ -64,7 +64,7 @@ class FieldWeightingModel(WeightingModel):
             )
 
     def _by_field(self) -> Iterator[tuple[str, float, float]]:
-        """Yield the name of each field, its weight, and its number of the normalisation."""
+        """Yield the name of each field, its weight, and its number for the normalisation."""
         weights, numbers = (
             value if isinstance(value, tuple) else (value,) * len(self.fields)
             for value in (self.weights, getattr(self, self.normalisation))
@@ -74,7 +74,7 @@ class FieldWeightingModel(WeightingModel):
     def normalised(self, tf: Any, length: Any, mean: float, number: float) -> Any:
         """Return the frequency of a term in a field, normalised by the length of the field.
 
-        `number` is the field's number of the normalisation. `tf` is above 0, and so are `length` and `mean`.
+        `number` is the field's number for the normalisation. `tf`, `length` and `mean` are above 0.
         """
         raise NotImplementedError
 
@@ -83,11 +83,11 @@ class FieldWeightingModel(WeightingModel):
         return sum(value for _, value in self._parts(tf, doc, collection))
 
     def _parts(self, tf: Any, doc: DocStats, collection: FieldStatistics) -> Iterator[tuple[str, Any]]:
-        """Yield the name of each field, and what it adds to `frequency`."""
+        """Yield the name of each field, and the number that it adds to `frequency`."""
         for field, weight, number in self._by_field():
             there = np.asarray(tf[field]) > 0
             mean = max(collection.mean_length[field], LEAST_MEAN)
-            # Where the field lacks the term, its length may be 0, so that the normalisation would divide by 0.
+            # If the field does not have the term, the length of the field may be 0, and the normalisation would divide by 0.
             own, length = np.where(there, tf[field], 1.0), np.where(there, doc.length[field], mean)
             yield field, np.where(there, weight * self.normalised(own, length, mean, number), 0.0)
 

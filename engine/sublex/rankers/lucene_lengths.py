@@ -1,6 +1,6 @@
 """Document lengths as Lucene stores them in one byte.
 
-They are exact below 40, and else rounded to four significant bits. The source is `byte4ToInt(intToByte4(length))` of
+Lengths below 40 are exact. Longer lengths are rounded to four significant bits. The source is `byte4ToInt(intToByte4(length))` of
 Lucene 10's `org.apache.lucene.util.SmallFloat`.
 """
 

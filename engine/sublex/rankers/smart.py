@@ -2,8 +2,8 @@
 
 The letters of each side name the term-frequency weight, the document-frequency weight and the normalisation. They
 follow C. D. Manning, P. Raghavan and H. Schütze, Introduction to information retrieval, 2008, section 6.4.3; d and u
-follow A. Singhal et al., TREC-7 and SIGIR 1996. Documents cannot have `a`, which needs the document's highest
-frequency, nor `b` as normalisation, which needs its size in bytes: the index does not give them to rankers.
+follow A. Singhal et al., TREC-7 and SIGIR 1996. Two letters are not allowed for documents, because the index does not give
+rankers the numbers for them: `a` needs the document's highest frequency, and `b` as normalisation its size in bytes.
 """
 
 from __future__ import annotations

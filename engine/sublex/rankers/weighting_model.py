@@ -12,7 +12,7 @@ import numpy as np
 from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
 from sublex.language.parameters import Declared, parameter
 
-# Turns natural logarithms into logarithms to base 2.
+# The factor that turns natural logarithms into logarithms to base 2.
 LOG2_E = 1 / math.log(2)
 # A function that computes a formula for numbers or for arrays of numbers.
 Formula = Callable[..., Any]

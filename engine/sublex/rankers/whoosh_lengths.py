@@ -1,6 +1,6 @@
-"""Document lengths as Whoosh stores them in one byte: one of 256 lengths. They are exact up to 10, and else rounded up.
+"""Document lengths as Whoosh stores them in one byte: one of 256 lengths.
 
-The greatest of the 256 lengths is 106374.
+Lengths up to 10 are exact. Longer lengths are rounded up to the next of the 256 lengths, the greatest of which is 106374.
 """
 
 from __future__ import annotations

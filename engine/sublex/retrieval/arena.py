@@ -1,7 +1,8 @@
 """The arena: coded postings of the terms of queries that have operators, for one ranker, in memory.
 
-The postings of a segment's words are in arrays with one place for each word, which may be mapped from files. Operators
-come and go, so they have slots in arrays of their own. The words beside them in a query get slots there too.
+The postings of a segment's words are in arrays with one place for each word; these arrays may be mapped from files. Each
+query may bring new operators, so operators have slots in arrays of their own. The words of a query with operators get
+slots there too.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.term_table import TermTable
 
-# The most slots, and the most postings of all segments together; a posting takes at most 10 bytes. The terms of one
-# query may need more.
+# The largest number of slots, and of postings in all segments together. A posting takes at most 10 bytes. If the terms of
+# one query need more, the arena takes more.
 ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 
 class SlotArrays:
-    """The coded postings of the slots of one segment, and the bounds of their impacts, as `Impacts` has those of words.
+    """The coded postings of the slots of one segment, and the bounds of their impacts. `Impacts` has those of words alone.
 
     A slot whose term the segment lacks has no postings.
     """
@@ -36,7 +37,7 @@ class SlotArrays:
         self.impacts = impacts
         self.postings = CodedPostings(np.zeros(slots, np.int64), impacts.segment.docs, postings)
         self.bounds = ImpactBounds.unknown(slots)
-        # The largest size of an impact.
+        # The largest absolute value of an impact.
         self.largest = 0.0
         # The ordinal of each slot's word, and its row in the blocks of `impacts`; -1 without one.
         self._ordinal_of, self._row_of = np.full(slots, -1, np.int64), np.full(slots, -1, np.int32)
@@ -50,7 +51,7 @@ class SlotArrays:
         """Do nothing: the impacts of terms are computed before the terms get slots."""
 
     def settle(self, slots: np.ndarray) -> None:
-        """Prepare the words among the terms with these slots for a search, as `Impacts.settle`."""
+        """Prepare the words among the terms with these slots for a search; see `Impacts.settle`."""
         words = slots[self._ordinal_of[slots] >= 0]
         ordinals = self._ordinal_of[words]
         self.impacts.settle(ordinals)
@@ -67,7 +68,7 @@ class SlotArrays:
     def add_operators(
         self, slots: np.ndarray, counts: np.ndarray, stats: TermStats, docs: np.ndarray, tfs: np.ndarray
     ) -> None:
-        """Compute the impacts of operators, and write their postings. The operators have counts[x] postings each.
+        """Compute the impacts of operators, and write their postings. Operator x has counts[x] postings.
 
         For a ranker with fields, `tfs` has a row for each field.
         """
@@ -83,9 +84,9 @@ class SlotArrays:
 
 
 class Slots:
-    """The slots of terms, in the order of their first use, in arrays for each segment. They only grow in number.
+    """The slots of terms, in the order of their first use, in arrays for each segment. Slots are added, but never removed.
 
-    Threads may read the slots that were given before.
+    So threads may read earlier slots while slots are added.
     """
 
     def __init__(self, impacts: Sequence[Impacts], slots: int, postings: Sequence[int]):
@@ -94,13 +95,13 @@ class Slots:
         self.segments = [SlotArrays(own, slots, room) for own, room in zip(impacts, postings, strict=True)]
 
     def has_room(self, terms: int, postings: Sequence[int]) -> bool:
-        """Return whether there is room for more terms with so many postings in each segment."""
+        """Return whether there is room for this number of further terms, with these numbers of postings in the segments."""
         return len(self.slot_of) + terms <= self._room and all(
             need <= left for need, left in zip(postings, self._left, strict=True)
         )
 
     def add(self, numbers: np.ndarray, postings: Sequence[int], table: TermTable, known: OperatorCache) -> None:
-        """Give slots to terms, by their numbers, for which there must be room."""
+        """Give slots to the terms with these numbers. There must be room for them."""
         slots = np.arange(len(self.slot_of), len(self.slot_of) + len(numbers))
         of_words = numbers < table.words
         operators = numbers[~of_words]
@@ -121,7 +122,7 @@ class Slots:
 
 
 class Arena:
-    """The slots of one searcher. When they are full, new ones replace them; a search keeps those that it began with."""
+    """The slots of one searcher. When they are full, empty slots replace them. A search keeps the slots with which it began."""
 
     def __init__(self, impacts: Sequence[Impacts], table: TermTable):
         self._impacts, self._table, self._lock = impacts, table, Lock()
@@ -130,7 +131,8 @@ class Arena:
     def slots(self, numbers: np.ndarray, known: OperatorCache, alone: bool) -> tuple[Slots, np.ndarray] | None:
         """Return slots that have all of these terms, and the slot of each term.
 
-        Return None if the terms are too many for slots of the largest size. Those of a query `alone` never are.
+        Return None if several queries have too many terms for slots of the largest size. For one query `alone`, there are
+        always slots.
         """
         terms, slots = numbers.tolist(), self._slots
         try:
@@ -153,7 +155,7 @@ class Arena:
             try:
                 slots.add(missing, needed, self._table, known)
             except BaseException:
-                # If a ranker fails, no search may use slots that are half filled.
+                # If a ranker fails, these slots are half filled, and no search may use them.
                 self._slots = self._none
                 raise
             self._slots = slots
@@ -169,7 +171,7 @@ class Arena:
 
 
 def in_segment(table: TermTable, k: int, numbers: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ordinals of the words that segment k has, given by their numbers, and the words' slots."""
+    """Return the ordinals and the slots of the words that segment k has. `numbers` has the numbers of the words."""
     ordinals = table.ordinals[k]
     if ordinals is None:
         return numbers, slots

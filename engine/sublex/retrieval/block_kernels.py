@@ -50,8 +50,8 @@ def fill(row, docs, impacts, most, bits, ranks, bounds):
 def set_needed(lowest, highest, tops, weights, rows, bounds, first, needed):
     """Write to `needed`, for each block, the least sum with which a document may still reach the threshold.
 
-    The sum of a document contains the added terms only; the looked-up terms can still raise this sum. `tops` has the
-    most that each looked-up term can add, `weights` its weight, and `rows` its row in the blocks. `lowest` is the sum
+    The sum of a document contains the added terms only; the looked-up terms can still raise this sum. For each looked-up
+    term, `tops` has the most that it can add, `weights` its weight, and `rows` its row in the blocks. `lowest` is the sum
     that a document needs if every looked-up term adds the most. `highest` is the highest possible score of the query,
     and `first` is the number of the first block. Rounding makes the written sums smaller, never larger.
     """

@@ -15,20 +15,20 @@ from sublex.retrieval.coding.coded_postings import CodedPostings
 SPARSEST = 64
 # A segment with fewer documents gets no rows.
 FEWEST = 1 << 14
-# The limit of memory for the rows of one segment, in bytes. When it is reached, further terms get no row, and their
-# postings are found by binary search.
+# The limit of memory for the rows of one segment, in bytes. When the limit is reached, further terms get no row; kernels
+# find their postings by binary search.
 MOST_BYTES = 3 << 27
-# The bytes of rows for 64 documents: a word of bits, a rank, and a bound for each block.
+# The bytes that a row takes for 64 documents: 8 for a word of bits, 4 for a rank, and 8 for the bounds of eight blocks.
 BYTES_PER_WORD = 20
 
 
 class Blocks:
     """Three arrays with a row for each frequent term of a segment: bits, ranks and bounds.
 
-    `add` fills in rows while there is room. A bit says whether a document contains the term. There is a rank for every
-    64 documents: the number of the term's postings before them. There is a bound for each block of eight documents: the
-    greatest impact in the block as a number from 0 to 255, where 255 is the term's greatest impact. Bounds are rounded
-    up.
+    `add` fills in rows while there is room. A row has a bit for each document, which says whether the document contains the
+    term. It has a rank for every 64 documents: the number of the term's postings before these documents. It has a bound for
+    each block of eight documents: the greatest impact in the block, as a number from 0 to 255, where 255 is the term's
+    greatest impact. Bounds are rounded up.
     """
 
     def __init__(self, documents: int, df: np.ndarray):
@@ -42,7 +42,7 @@ class Blocks:
         self.bits = np.zeros((rows, self.words), np.uint64)
         self.ranks = np.zeros((rows, self.words), np.int32)
         self.bounds = np.zeros((rows, block_kernels.PER_WORD * self.words), np.uint8)
-        # The row of each term, -1 for a term without one.
+        # The row of each term, -1 for a term without a row.
         self.row_of = np.full(len(df), -1, np.int32)
         self._filled = 0
         # The arrays that `retrieve` reads.

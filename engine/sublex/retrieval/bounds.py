@@ -1,4 +1,4 @@
-"""Bounds of the impacts of terms in a segment, by which kernels pass over documents."""
+"""Bounds of the impacts of terms in a segment. With these bounds, kernels skip documents that cannot be among the best."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from sublex.index.format import ComponentFolder
 
-# The k for which the k-th best impact of each term is kept.
+# For each k of these, the k-th best impact of each term is kept.
 LEVELS = (10, 100, 1000)
 
 
 class ImpactBounds:
     """Three arrays of float32 that kernels read: `least`, `most` and `kth`.
 
-    They have the least and the greatest impact of each term; if a term has no postings, the least is above the greatest.
-    `kth` has a row for each of `LEVELS`: the impact that this number of the term's postings reach.
+    `least` and `most` have the least and the greatest impact of each term; for a term without postings, the least is above
+    the greatest. `kth` has a row for each k of `LEVELS`: the impact that k postings of the term reach.
     """
 
     def __init__(self, least: np.ndarray, most: np.ndarray, kth: np.ndarray):
@@ -25,7 +25,7 @@ class ImpactBounds:
 
     @classmethod
     def unknown(cls, terms: int) -> ImpactBounds:
-        """Return arrays for this number of terms, whose bounds are not known yet."""
+        """Return arrays for this number of terms. They say that no bound is known yet."""
         shape = len(LEVELS), terms
         return cls(
             np.full(terms, np.inf, np.float32), np.full(terms, -np.inf, np.float32), np.full(shape, -np.inf, np.float32)
@@ -33,7 +33,7 @@ class ImpactBounds:
 
     @classmethod
     def stored(cls, folder: ComponentFolder, terms: int) -> ImpactBounds:
-        """Return stored bounds. Raise IndexCorrupt if their types or sizes are not those for this number of terms."""
+        """Return stored bounds. Raise IndexCorrupt if their types or sizes do not fit this number of terms."""
         for name, count in (("least", terms), ("most", terms), ("kth", terms * len(LEVELS))):
             folder.expect(name, ("<f4",), count)
         return cls(folder["least"].all(), folder["most"].all(), folder["kth"].all().reshape(len(LEVELS), terms))
@@ -43,11 +43,11 @@ class ImpactBounds:
         return {"least": self.least, "most": self.most, "kth": self.kth}
 
     def largest(self, terms: np.ndarray | slice) -> float:
-        """Return the largest size of an impact of some terms."""
+        """Return the largest absolute value of an impact of some terms."""
         return max(float(self.most[terms].max(initial=0)), -float(self.least[terms].min(initial=0)))
 
     def near(self, depth: int) -> np.ndarray:
-        """Return for each term an impact that about `depth` of its postings reach; -inf if none is known."""
+        """Return for each term an impact that about `depth` of its postings reach; -inf if no such impact is known."""
         level = bisect_right(LEVELS, depth)
         return self.kth[max(0, level - 1)] if level < len(LEVELS) else self._no_kth
 
@@ -61,6 +61,6 @@ class ImpactBounds:
         return np.full(len(self.least), -np.inf, np.float32)
 
     def copy(self, terms: np.ndarray, other: ImpactBounds, others: np.ndarray) -> None:
-        """Write the bounds of terms: those of the terms `others` of other bounds."""
+        """Copy the bounds of the terms `others` in `other` to the terms `terms` here."""
         self.least[terms], self.most[terms] = other.least[others], other.most[others]
         self.kth[:, terms] = other.kth[:, others]

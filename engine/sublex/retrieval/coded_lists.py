@@ -16,11 +16,11 @@ from sublex.retrieval.blocks import Blocks
 from sublex.retrieval.bounds import ImpactBounds
 from sublex.retrieval.coding.coded_postings import CodedPostings
 
-# The number of postings that are filled in by one call, chosen so that the arrays fit the processor's cache.
+# The number of postings that one call fills in. With this number, the arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
-# The states of a term. MISSING: its impacts are not computed yet; stored impacts are not verified yet. READY: its
-# impacts can be read. ASKED: the term was in one search since then. SETTLED: the term was in a second search, and has
-# its row in the blocks if it is frequent and there is room.
+# The states of a term. MISSING: its impacts are not computed yet, or are stored but not verified yet. READY: its impacts
+# can be read. ASKED: the term was in one search. SETTLED: the term was in a second search, and has its row in the blocks if
+# it is frequent and there is room.
 MISSING, READY, ASKED, SETTLED = range(4)
 
 
@@ -41,7 +41,7 @@ class CodedLists:
         bounds = self._map(*stored) if stored else None
         self._stored = stored if bounds else None
         self.bounds = bounds or ImpactBounds.unknown(len(df))
-        # The largest size of an impact that was computed or stored.
+        # The largest absolute value of an impact that was computed or stored.
         self.largest = self.bounds.largest(slice(None)) if bounds else 0.0
 
     @property
@@ -50,7 +50,7 @@ class CodedLists:
         return self._stored is not None
 
     def _map(self, documents: ComponentFolder, impacts: ComponentFolder) -> ImpactBounds | None:
-        """Use stored postings, and return their bounds. Return None if types or sizes are not those of the segment."""
+        """Use stored postings, and return their bounds. Return None if their types or sizes do not fit the segment."""
         try:
             bounds = ImpactBounds.stored(impacts, len(self._df))
             self.postings.map(documents, impacts)
@@ -107,8 +107,8 @@ class CodedLists:
         return found[np.diff(found, prepend=-1) > 0]
 
     def fill(self, terms: np.ndarray) -> None:
-        """Write the postings of some terms, distinct and ascending, by `postings.put`."""
+        """Write the postings of some terms by `postings.put`. The terms are distinct and ascending."""
         raise NotImplementedError
 
     def release(self) -> None:
-        """Give back memory that the postings were read into, now that the coded postings are in memory."""
+        """Give back the memory of the uncoded postings, now that the coded postings are in memory."""

@@ -30,14 +30,14 @@ class Feedback:
     ):  # fmt: skip
         self.hits, self.term_table, self._models, self.name = hits, term_table, models, name
         self.original = original
-        # A plugin or a user's function that writes into these arrays would change the snapshot or the hits.
+        # These arrays are read-only, because a plugin or a user's function could otherwise change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
         # The caches of the operators to which this context gave numbers. The term table may use a newer cache by now.
         self._operators: list[OperatorCache] = []
 
     def numbers(self, terms: Collection[str]) -> list[int]:
-        """Return the number of each term, which may be an operator; -1 for a term that no live document contains."""
+        """Return the number of each term; -1 for a term that no live document contains. A term may be an operator."""
         found = self.term_table.find(terms)
         assert found is not None
         numbers, operators = found
@@ -75,7 +75,7 @@ class Feedback:
         return self.hits.snapshot.corpus.surface(term)
 
     def column(self, name: str) -> Column:
-        """Return a column of the index. Raise InputError if the index has none of this name."""
+        """Return a column of the index. Raise InputError if the index has no column of this name."""
         return self.hits.snapshot.column(name)
 
     def model(self, expression: Any) -> Any:

@@ -71,7 +71,7 @@ def of_operators(
 
 
 def _within(field: str, part: str) -> Any:
-    """Return the operator for the occurrences of an operator within a field; None if all parts ask for other fields."""
+    """Return an operator for the occurrences of `part` within a field; None if all parts of `part` ask for other fields."""
     if not isinstance(part, Operator) or part.fields <= {field}:
         return within(field, part)
     if part.kind is not OperatorKind.SYNONYMS:

@@ -22,7 +22,7 @@ from sublex.retrieval.passages import passages_of
 from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
-# The need for stored texts, in the message about an index that has none.
+# Words for the message about an index without stored texts: they say what needs the texts.
 PURPOSE = "has the titles, texts and fields of hits"
 
 
@@ -77,7 +77,7 @@ class Hit(_HitTuple):
 
 
 def _hit(values: tuple[Any, ...], hits: Hits | None) -> Hit:
-    """Return the hit of four values that stands in `hits`."""
+    """Return the hit with these four values, which is one of `hits`."""
     hit = Hit._make(values)
     hit._hits = hits
     return hit
@@ -87,8 +87,8 @@ class Hits(InParts):
     """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
 
     Docnos, titles, texts, fields and passages are read from the snapshot only when they are asked for. Hits keep their
-    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, for passages, and
-    `asked` is the query before them; both are None for hits that no search found.
+    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, by which passages
+    are chosen. `asked` is the query before them. Both are None for hits that no search found.
     """
 
     def __init__(
@@ -105,9 +105,9 @@ class Hits(InParts):
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the attributes, with the docnos and the missing words.
+        """Return the values to pickle: the attributes, the docnos and the missing words.
 
-        The snapshot is pickled as the place of the index.
+        In place of the snapshot, the pickle has the path of the index and the identity of the generation.
         """
         return self.__dict__ | {"_docnos": Strings.of(self.docnos), "missing": self.missing}
 
@@ -186,8 +186,8 @@ class Hits(InParts):
     def passage(self, doc: int) -> str:
         """Return about 200 characters of a document's text: the part that matches the query best.
 
-        If the text has no word of the query, it is a part of another field that the query asks for and that has one.
-        Without a query, this is the beginning of the text.
+        If the text has no word of the query, the passage comes from another field that the query asks for and that has such
+        a word. Without a query, it is the beginning of the text.
         """
         return self._passages([doc])[0]
 
@@ -240,12 +240,13 @@ class Hits(InParts):
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
         """Return hits with scores rounded to float32, in descending order of score.
 
-        Equal scores are in descending order of docno. Raise InputError for a score that is no finite float32 number.
+        Documents with equal scores are in descending order of docno. Raise InputError for a score that is not a finite number
+        of float32.
         """
         with np.errstate(over="ignore"):
             rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
         order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
-        # NaN is sorted as the largest, so that a score that is not finite stands at one of the ends.
+        # NaN is sorted as the largest number, so a score that is not finite is always first or last.
         for place in (order[0], order[-1]) if len(order) else ():
             if not math.isfinite(rounded[place]):
                 docno = snapshot.docno(int(docs[place]))

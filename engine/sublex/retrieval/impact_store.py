@@ -1,8 +1,8 @@
 """Stored impacts: the impacts of chosen rankers on disk.
 
-They are derived data, which can be deleted and computed again. For each segment there is one file with the documents of
-all postings, two bytes for each posting, which all rankers share. Each ranker also has a file with codes of impacts,
-one or two bytes for each posting. `coding` describes both.
+They are derived data, which can be deleted and computed again. Each segment has one file with the documents of all
+postings, in two bytes for each posting; all rankers share this file. Each ranker also has a file with codes of impacts,
+mostly one or two bytes for each posting. `coding` describes both files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
 def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
     """Return the folder of the document numbers of a segment.
 
-    Its name depends on the segment and on Sublex's version.
+    The folder's name depends on the segment and on the version of Sublex.
     """
     return _folder(snapshot, "documents", [VERSION, segment.entry.data.checksum])
 
@@ -53,7 +53,7 @@ def _folder(snapshot: Snapshot, kind: str, parts: list[str]) -> Directory:
 
 
 def declared(root: Path) -> list[str]:
-    """Return the rankers whose impacts are stored after every commit, by printed form; [] if the list is unreadable."""
+    """Return the printed forms of the rankers whose impacts are stored after every commit; [] if the list is unreadable."""
     try:
         names = json.loads(derived.folder_of(root).read(DECLARED))
     except (OSError, ValueError, RecursionError, IndexCorrupt):

@@ -55,9 +55,9 @@ class Impacts(CodedLists):
     def pairs_of(
         self, counts: np.ndarray, term: TermStats, docs: np.ndarray, tfs: np.ndarray
     ) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of terms that the segment does not hold, such as operators; `PairScores.of` describes them.
+        """Return the pairs of terms that are not in the segment's lexicon, such as operators.
 
-        For a ranker with fields, `tfs` has a row for each field.
+        `PairScores.of` describes the result. For a ranker with fields, `tfs` has a row for each field.
         """
         with self._lock:
             return self._scores.of(counts, term, docs, tfs, np.dtype(np.float32))
@@ -67,7 +67,7 @@ class Impacts(CodedLists):
         return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.collection, self.norm)
 
     def document(self, doc: int) -> DocStats:
-        """Return the statistics of a document as numbers, with the values that the ranker gets."""
+        """Return the statistics of a document as numbers: the same values that the ranker gets."""
         lengths = {field: self.segment.field_lengths(field) for field in self.fields} or {"": self.segment.lengths}
         known = {field: exact_or_rounded(own[doc : doc + 1], self.ranker)[0] for field, own in lengths.items()}
         length = known if self.fields else known[""]

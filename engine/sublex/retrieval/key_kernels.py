@@ -20,8 +20,8 @@ KEYS = uint64[:, ::1]
 
 @inner
 def key_of(score, rank):
-    """Return the key of a hit, from its score, which is rounded to float32, and the rank of its docno."""
-    # Adding 0 turns -0 into 0, so the two are equal.
+    """Return the key of a hit from its score and the rank of its docno. The score is rounded to float32."""
+    # Adding 0 turns -0 into 0, so both get the same key.
     rounded = np.float32(np.float32(score) + np.float32(0))
     bits = np.int64(rounded.view(np.int32))
     if bits < 0:

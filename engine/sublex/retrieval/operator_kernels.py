@@ -5,10 +5,10 @@ interval of an operator lies within another one, so the intervals of an operator
 and ascending ends.
 
 The postings of words lie in memory, one word after the other. Word w has a row in `entries`. `docs` has the document of
-each posting, and the positions of posting p are `positions[starts[p]:starts[p + 1]]`. Its mark, `marks[p]`, has bit
-x if a position leaves the remainder x by 64: two marks show most often that words are not near each other. A frequent
-word has a row in `bits` and `ranks` too: a bit for each document that holds the word, and for every 64 documents the
-number of the word's postings before them.
+each posting, and the positions of posting p are `positions[starts[p]:starts[p + 1]]`. In the mark of the posting,
+`marks[p]`, bit x is set if some position divided by 64 leaves the remainder x. If two words are not near each other, their
+marks usually show it. A frequent word also has a row in `bits` and `ranks`: a bit for each document that holds the word,
+and for every 64 documents the number of the word's postings before them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner, kernel
 
 # The columns of `entries`. FIRST: the place of the word's first posting. COUNT: its number of postings. BITS_ROW: its
-# row in `bits` and `ranks`, or -1. LONGEST: the most positions that it has in a document.
+# row in `bits` and `ranks`, or -1. LONGEST: the largest number of its positions in a document.
 FIRST, COUNT, BITS_ROW, LONGEST, COLUMNS = 0, 1, 2, 3, 4
-# The kinds of operators. A WINDOW of words alone is one of WORDS for `combine`.
+# The kinds of operators. For `combine`, a WINDOW whose parts are all words has the kind WORDS.
 ORDERED, WINDOW, SYNONYMS, WORDS = 0, 1, 2, 3
-# In place of a part: a gap, and a word that the segment lacks.
+# Numbers that stand in the place of a part: for a gap, and for a word that the segment lacks.
 GAP, LACKING = -2, -1
 # The number of candidates that are collected before their marks are read.
 CANDIDATES = 1 << 10
-# An end of an interval that does not exist.
+# The end of an interval that does not exist. It is above every position.
 NEVER = 1 << 40
 
 
@@ -55,10 +55,11 @@ def fill_bits(row, docs, bits, ranks):
 
 @kernel((I64, I32, I32, I32, int64, int64, int64, I32, I32, I32, U64, LISTS), before="operators")
 def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs, starts, positions, marks, entries):
-    """Write the postings and the positions of words, from these places on: of `entries`, of postings, of positions.
+    """Write the postings and the positions of words.
 
-    `counts` has the number of postings of each word, and `docs_in`, `tfs` and `positions_in` have the postings of one
-    word after the other. The words get no row of bits. Return False if there are not as many positions as occurrences.
+    Writing begins at row `word` of `entries`, at place `posting` of postings and at place `position` of positions. `counts`
+    has the number of postings of each word. `docs_in`, `tfs` and `positions_in` have the postings of one word after the
+    other. The words get no row of bits. Return False if the number of positions differs from the number of occurrences.
     """
     i = at = np.int64(0)
     for x in range(len(counts)):
@@ -83,14 +84,14 @@ def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs,
 
 @inner
 def _turned(mark, steps):
-    """Return the mark of the positions of a mark, each plus `steps`, a number from 0 to 63."""
+    """Return the mark that positions have after `steps`, from 0 to 63, is added to each. `mark` is their mark now."""
     left = np.uint64(steps)
     return mark << left | mark >> (np.uint64(64) - left & np.uint64(63))
 
 
 @inner
 def _spread(mark, nearest, farthest):
-    """Return the mark of the positions of a mark, each plus all numbers from `nearest` to `farthest`."""
+    """Return the mark of all positions that are `nearest` to `farthest` steps after a position of a mark."""
     if farthest - nearest >= 63:
         return ~np.uint64(0)
     mark, done = _turned(mark, nearest & 63), np.int64(1)
@@ -105,9 +106,9 @@ def _spread(mark, nearest, farthest):
 def _read_parts(parts, width, entries, slots, nearest, farthest, rows, needed, order):
     """Fill in the description of one operator whose parts are words and gaps. Return its numbers of parts and of words.
 
-    `slots` gets the number of each part's word among the distinct words, `nearest` and `farthest` the least and the greatest
-    distance from the part before. Of each distinct word, `rows` gets the row and `needed` the number of parts. `order`
-    gets the distinct words, rarest first. The number of words is -1 if the segment lacks a word.
+    For each part, `slots` gets the number of its word among the distinct words, and `nearest` and `farthest` get the least
+    and the greatest distance from the part before. For each distinct word, `rows` gets the row and `needed` the number of
+    parts. `order` gets the distinct words, rarest first. The number of words is -1 if the segment lacks a word.
     """
     n, words, gaps = 0, 0, np.int64(0)
     for part in parts:
@@ -136,10 +137,10 @@ def _read_parts(parts, width, entries, slots, nearest, farthest, rows, needed, o
 
 @inner
 def _count_ordered(slots, nearest, farthest, n, at, starts, positions, chain):
-    """Return how often an operator ORDERED occurs in a document. Word w has the posting at[w].
+    """Return the number of occurrences of an operator ORDERED in a document. Word w has the posting at[w].
 
     `chain` is scratch space for the occurrences of the first parts: their begins and ends, before and after the next
-    part is added. Of the occurrences that end at one place, it has the one that begins last.
+    part is added. If several occurrences end at the same place, it has the one that begins last.
     """
     old, new, size = np.uint64(0), np.uint64(2), np.uint64(0)
     one, count, last = np.uint64(1), np.int64(0), np.int64(-1)
@@ -159,7 +160,7 @@ def _count_ordered(slots, nearest, farthest, n, at, starts, positions, chain):
                     chain[new, found], chain[new + one, found] = begin, position
                     found += one
                 elif begin > last:
-                    # The intervals of the whole operator are counted without overlap, the earliest end first.
+                    # Intervals of the whole operator are counted if they do not overlap. The earliest end is taken first.
                     last = position
                     count += 1
         old, new, size = new, old, found
@@ -182,7 +183,7 @@ def _fetch(chosen, words, postings, starts, positions):
 
 @inner
 def _disjoint(begins, ends, first, stop):
-    """Return the number of intervals without overlap, when always the one with the earliest end is taken next."""
+    """Return the number of intervals that do not overlap. The interval with the earliest end is always taken next."""
     count, last = np.int64(0), np.int64(-1)
     for i in range(first, stop):
         if begins[i] > last:
@@ -193,10 +194,10 @@ def _disjoint(begins, ends, first, stop):
 
 @inner
 def _count_in_window(width, needed, words, at, starts, positions, events, seen):
-    """Return how often an operator WINDOW occurs in a document. Word w has the posting at[w], and needed[w] parts.
+    """Return the number of occurrences of an operator WINDOW in a document. Word w has the posting at[w], and needed[w] parts.
 
-    `events` and `seen` are scratch space: for the positions of all words, and for the number of each word's positions
-    between the event `left` and the present one.
+    `events` and `seen` are scratch space. `events` gets the positions of all words; `seen` gets the number of each word's
+    positions between the event `left` and the present event.
     """
     n = 0
     for w in range(words):
@@ -204,7 +205,7 @@ def _count_in_window(width, needed, words, at, starts, positions, events, seen):
         for i in range(starts[at[w]], starts[at[w] + 1]):
             events[n] = np.int64(positions[i]) << 10 | w
             n += 1
-    # Most documents have few events. These are sorted by insertion.
+    # Most documents have few events, which are sorted by insertion.
     if n <= 24:
         for i in range(1, n):
             event, p = events[i], i
@@ -251,7 +252,7 @@ def _near(ordered, width, slots, nearest, farthest, parts, found, postings, mark
         for c in range(found):
             mark = marks[np.uint64(own[chosen[c]])]
             both = (_spread(reached[c], nearest[part], farthest[part]) if ordered else reached[c]) & mark
-            # Where each word has to be near the first one, the places near it stay the same.
+            # In a WINDOW each word has to be near the first word, so the places near the first word stay the same.
             chosen[left], reached[left] = chosen[c], both if ordered else reached[c]
             left += both != 0
         found = left
@@ -267,9 +268,9 @@ def occurrences(
 ):  # fmt: skip
     """Write the postings of operators, one after the other, to `docs_out` and `tfs_out`. Deleted documents are left out.
 
-    The operators are ORDERED or WINDOW. Their parts are words and gaps; those of operator x end at part_ends[x]. `parts`
-    has the row of each word in `entries`, GAP or LACKING. `counts` gets the number of postings of each operator, and
-    `totals` the number of occurrences.
+    The operators are ORDERED or WINDOW. Their parts are words and gaps; the parts of operator x end at part_ends[x]. `parts`
+    has the row of each word in `entries`, or GAP, or LACKING. `counts` gets the number of postings of each operator, and
+    `totals` its number of occurrences.
     """
     most, longest, sum_longest = np.int64(1), np.int64(1), np.int64(1)
     begin = np.int64(0)
@@ -286,7 +287,7 @@ def occurrences(
     at, cursors, seen = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     firsts, bit_rows = np.empty(most, np.int64), np.empty(most, np.int64)
     chain, events = np.empty((4, longest), np.int64), np.empty(sum_longest, np.int64)
-    # One array is indexed faster than an array of rows.
+    # An array of one dimension is indexed faster than an array of rows.
     width, all_bits, all_ranks = bits.shape[1], bits.reshape(-1), ranks.reshape(-1)
     together, postings = np.empty(width, np.uint64), np.empty((most, CANDIDATES), np.int64)
     candidates, chosen, reached = (
@@ -306,7 +307,7 @@ def occurrences(
             firsts[w] = cursors[w] = entries[rows[w], FIRST]
             bit_rows[w] = entries[rows[w], BITS_ROW] * width
             frequent &= bit_rows[w] >= 0
-        # If every word is frequent, 64 documents are looked at together. If not, one posting of the rarest word.
+        # If every word is frequent, a step looks at 64 documents together. If not, it looks at one posting of the rarest word.
         steps = np.int64(0)
         if words > 0:
             steps = width if frequent else entries[rows[order[0]], COUNT]
@@ -402,7 +403,7 @@ def _chain_intervals(nearest, farthest, ends, begins_in, ends_in, first, stop, c
                 chain[new, found], chain[new + 1, found] = chain[old, x - 1], ends_in[i]
                 found += 1
         old, new, size = new, old, found
-    # Of the intervals with one begin, only the first lies around no other.
+    # Of several intervals with the same begin, only the first contains no other interval.
     found = 0
     for i in range(size):
         if found == 0 or chain[old, i] > chain[old, found - 1]:
@@ -423,8 +424,8 @@ def _next_end(begins_in, ends_in, i, stop, after):
 def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least, chain):
     """Write the intervals of an operator WINDOW in a document to the first rows of `chain`. Return their number.
 
-    Part p has the intervals from first[p] to stop[p]; first[p] moves on. For each begin, and for each set of parts,
-    `least` gets the earliest end of intervals of these parts that share no position and do not begin before it.
+    Part p has the intervals from first[p] to stop[p]; first[p] moves on. For a begin, `least` gets a number for each set of
+    parts: the earliest end of intervals of these parts that share no position and do not begin before the begin.
     """
     n = found = 0
     for p in range(parts):
@@ -444,7 +445,7 @@ def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least
             possible &= ends_in[first[p]] - begin < width
         if not possible:
             continue
-        # If the first intervals of all parts share no position, none can end earlier.
+        # If the first intervals of all parts share no position, no other intervals can end earlier.
         end, apart = np.int64(0), True
         for p in range(parts):
             end = max(end, np.int64(ends_in[first[p]]))
@@ -461,7 +462,7 @@ def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least
                             least[chosen] = min(least[chosen], _next_end(begins_in, ends_in, first[p], stop[p], before))
             end = least[(1 << parts) - 1]
         if end - begin < width:
-            # Of the intervals with one end, only the last lies around no other.
+            # Of several intervals with the same end, only the last contains no other interval.
             if found > 0 and chain[1, found - 1] == end:
                 found -= 1
             chain[0, found], chain[1, found] = begin, end
@@ -473,9 +474,9 @@ def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least
 def _word_intervals(width, needed, positions, first, stop, events, seen, chain):
     """Write the intervals of an operator WINDOW of words in a document to the first rows of `chain`. Return their number.
 
-    Word w has the positions from first[w] to stop[w] in `positions`, and needed[w] parts. `events` and `seen` are
-    scratch space: for the positions of all words, and for the number of each word's positions between the event `left`
-    and the present one.
+    Word w has the positions from first[w] to stop[w] in `positions`, and needed[w] parts. `events` and `seen` are scratch
+    space. `events` gets the positions of all words; `seen` gets the number of each word's positions between the event
+    `left` and the present event.
     """
     n = found = left = np.int64(0)
     words = lacking = np.int64(len(needed))
@@ -495,7 +496,8 @@ def _word_intervals(width, needed, positions, first, stop, events, seen, chain):
             seen[events[left] & 1023] -= 1
             left += 1
         begin, end = events[left] >> 10, events[right] >> 10
-        # Of the intervals with one begin, only the first lies around no other; of those with one end, only the last.
+        # Of several intervals with the same begin, only the first contains no other interval; of several with the same end,
+        # only the last.
         if end - begin < width and (found == 0 or begin > chain[0, found - 1]):
             if found > 0 and chain[1, found - 1] == end:
                 found -= 1
@@ -510,7 +512,7 @@ def _joined_intervals(parts, begins_in, ends_in, first, stop, keys, chain):
     n = found = 0
     for p in range(parts):
         for i in range(first[p], stop[p]):
-            # The interval with the earlier end comes first; of equal ends, that with the later begin.
+            # The interval with the earlier end comes first. If ends are equal, the interval with the later begin comes first.
             keys[n] = np.int64(ends_in[i]) << 31 | (0x7FFFFFFF - np.int64(begins_in[i]))
             n += 1
     keys[:n].sort()
@@ -531,8 +533,8 @@ def combine(
 
     The documents of part p end at part_ends[p] in `docs`. The intervals of the document at place d are those from
     starts[d] to starts[d + 1]. `nearest` and `farthest` have the least and the greatest distance of each part from the part
-    before. For WINDOW, `parts` is small: the time and the memory grow with 2 to this power. For WORDS, the parts are
-    distinct words, and needed[p] says how many parts of the operator are this word.
+    before. A WINDOW has few parts, because time and memory double with each part. For WORDS, the parts are distinct words,
+    and needed[p] is the number of parts of the operator that are the word p.
     """
     parts, longest, total = len(part_ends), np.int64(0), np.int64(0)
     seen = np.empty(parts, np.int64)
@@ -547,7 +549,7 @@ def combine(
     n, o = np.int64(0), np.int64(0)
     starts_out[0] = 0
     while True:
-        # The next document: the least one of any part for SYNONYMS, the greatest next one of all parts for others.
+        # The next document. For SYNONYMS, it is the least of the parts' next documents; for other kinds, the greatest of them.
         doc, finished = np.int64(-1), np.int64(0)
         for p in range(parts):
             if at[p] == part_ends[p]:

@@ -19,21 +19,22 @@ from sublex.index.offsets import starts_of
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.word_positions import WordPositions
 
-# The most operators, and the most postings of operators, that are kept; and the most postings of the operators of one
-# query, which may be more.
+# The largest numbers of operators and of their postings that are kept, and the largest number of postings of the operators
+# of one query. The postings of one query may be more than are kept.
 KEPT_OPERATORS, KEPT_POSTINGS, POSTINGS_OF_A_QUERY = 1 << 16, 1 << 23, 1 << 28
-# The most operators that are computed in one call, and the room for their postings.
+# The largest number of operators that one call computes, and the number of postings for which the call has room.
 OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
-# The most positions and intervals that the nested operators of one query read.
+# The largest number of positions and intervals that the nested operators of one query may read.
 POSITIONS_OF_A_QUERY = 1 << 27
 # A function that returns the numbers of words, -1 for a word that no live document holds.
 NumbersOf = Callable[[Sequence[str]], list[int]]
 
 
 class Intervals(NamedTuple):
-    """The intervals of a part in a segment: documents, ascending; where the intervals of each begin; begins and ends.
+    """The intervals of a part in a segment.
 
-    `starts` has one item more than `docs`.
+    `docs` has the documents, ascending. The intervals of the document at place d have the numbers from starts[d] to
+    starts[d + 1] - 1 in `begins` and `ends`. `starts` has one item more than `docs`.
     """
 
     docs: np.ndarray
@@ -59,14 +60,14 @@ class TooManyPositions(Exception):
 
 
 class SegmentIntervals:
-    """What nested operators have read. `intervals` has the intervals of words and operators in one segment."""
+    """The intervals of words and operators in one segment that nested operators have read, in `intervals`."""
 
     def __init__(self) -> None:
         self.intervals: dict[str, Intervals] = {}
         self._positions = 0
 
     def count(self, positions: int) -> None:
-        """Count positions before they are read. Raise TooManyPositions if they are too many."""
+        """Count positions before they are read. Raise TooManyPositions if the total is too large."""
         self._positions += positions
         if self._positions > POSITIONS_OF_A_QUERY:
             raise TooManyPositions
@@ -75,7 +76,7 @@ class SegmentIntervals:
 class OperatorCache:
     """Operators with their postings. `numbers` begin at `first`; operators that no live document holds have no number.
 
-    It only grows. Threads may read the operators that were added before.
+    Operators are added, but never removed. So threads may read earlier operators while operators are added.
     """
 
     def __init__(self, first: int, segments: int, operators: int, postings: int):
@@ -88,7 +89,7 @@ class OperatorCache:
         self._used = 0
 
     def holds(self, number: int) -> bool:
-        """Return whether a number is that of an operator that is known here."""
+        """Return whether an operator in this cache has the number `number`."""
         return self.first <= number < self.first + len(self.operators)
 
     def operator(self, number: int) -> Operator:
@@ -108,7 +109,7 @@ class OperatorCache:
         return int(self._counts[k, numbers - self.first].sum())
 
     def has_room(self, operators: int, postings: int) -> bool:
-        """Return whether there is room for more operators with so many postings."""
+        """Return whether there is room for this number of further operators with this number of postings."""
         few = len(self.number_of) + operators <= len(self.df)
         return few and self._used + postings <= len(self._docs)
 
@@ -147,8 +148,8 @@ class OperatorCache:
 class OperatorTable:
     """The operators of one snapshot: their numbers, statistics and postings. Several threads may use it at once.
 
-    The numbers begin at `first`, and none is given twice. `numbers_of` returns the numbers of words, and `ordinals` has
-    for each segment the ordinals of the words, as in `TermTable`.
+    The numbers begin at `first`, and no number is given twice. `numbers_of` returns the numbers of words. `ordinals` has the
+    ordinals of the words in each segment, as in `TermTable`.
     """
 
     def __init__(self, snapshot: Snapshot, first: int, numbers_of: NumbersOf, ordinals: Sequence[np.ndarray | None]):
@@ -159,10 +160,10 @@ class OperatorTable:
         self.known = OperatorCache(first, len(snapshot.segments), 0, 0)
 
     def find(self, operators: Sequence[Operator], alone: bool = True) -> OperatorCache | None:
-        """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none.
+        """Return a cache that has all of `operators`. Raise IndexProblem if they need positions, but the index has none.
 
-        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond POSTINGS_OF_A_QUERY,
-        raise InputError.
+        Return None if they have too many postings to be kept together. The operators of one query `alone` may have more
+        postings; if they have more than POSTINGS_OF_A_QUERY, raise InputError.
         """
         while True:
             known = self.known
@@ -185,12 +186,12 @@ class OperatorTable:
             if found is None:
                 return None
             with self._lock:
-                # If another thread has replaced the arrays meanwhile, its operators may be among those asked for.
+                # If another thread has replaced the arrays meanwhile, the new arrays may already have some of these operators.
                 if self.known is known:
                     return self._replace(whole, found)
 
     def _replace(self, operators: Sequence[Operator], found: Sequence[PostingsOfOperators]) -> OperatorCache:
-        """Return these operators as the first ones of new arrays, which replace those that are full."""
+        """Return a new cache whose first operators are these. It replaces the cache that is full."""
         first = self.known.first + len(self.known.operators)
         known = OperatorCache(first, len(found), max(KEPT_OPERATORS, len(operators)), max(KEPT_POSTINGS, _size(found)))
         known.add(operators, found)
@@ -203,7 +204,7 @@ class OperatorTable:
         """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
         reader = next((operator for operator in operators if operator.reads_positions), None)
         if reader and "positions" not in self._snapshot.store:
-            # The words of the message take a tenth of a search.
+            # The words of the message are made only here, since making them takes a tenth of the time of a search.
             shown = self._snapshot.corpus.surface(reader)
             self._snapshot.need("positions", f"phrases and windows read, such as {shown}")
         for field in sorted({name for operator in operators for name in operator.fields}):
@@ -267,7 +268,7 @@ class OperatorTable:
         ordinals[gaps] = kernels.GAP
         sizes = np.array([len(operator.parts) for operator in operators])
         begins = starts_of(sizes)
-        # The postings of an operator are at most those of its rarest word.
+        # An operator has at most the number of postings of its rarest word.
         there = np.flatnonzero(ordinals >= 0)
         df = np.zeros(len(ordinals), np.int64)
         df[there], df[gaps] = segment.df[ordinals[there]], segment.docs
@@ -293,11 +294,11 @@ class OperatorTable:
         return PostingsOfOperators(docs[:n], tfs[:n], counts, totals)
 
     def _summed(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the postings in segment k of FIELD of a word, or of SYNONYMS of words: the sums of the words' frequencies."""
+        """Return the postings in segment k of a word within a field, or of SYNONYMS of words, whose frequencies are added up."""
         segment, wanted = self._snapshot.segments[k], dict.fromkeys(_counted(operator))
         by_field: dict[str, list[str]] = {}
         for field, word in wanted:
-            # The occurrences of a word in a field are occurrences of the word, too.
+            # The occurrences of a word in a field are among the occurrences of the word. They must not count twice.
             if not field or ("", word) not in wanted:
                 by_field.setdefault(field, []).append(word)
         found = []
@@ -387,7 +388,7 @@ class OperatorTable:
 
 
 def _counted(operator: Operator) -> Iterator[tuple[str, str]]:
-    """Yield the words of an operator that reads no positions, each with its field, "" without one."""
+    """Yield (field, word) for each word of an operator that reads no positions. The field is "" for a word in any field."""
     for part in operator.parts:
         if isinstance(part, Operator):
             yield from _counted(part)
@@ -396,7 +397,7 @@ def _counted(operator: Operator) -> Iterator[tuple[str, str]]:
 
 
 def _within(intervals: Intervals, begins: np.ndarray, ends: np.ndarray) -> Intervals:
-    """Return the intervals that lie within a field, whose positions in document d are from begins[d] below ends[d]."""
+    """Return the intervals that lie within a field. In document d, the field has the positions begins[d] to ends[d] - 1."""
     docs = np.repeat(intervals.docs, np.diff(intervals.starts))
     kept = (intervals.begins >= begins[docs]) & (intervals.ends < ends[docs])
     before = starts_of(kept)

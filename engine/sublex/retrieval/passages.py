@@ -1,7 +1,7 @@
 """Passages: the part of a document's text with the most query terms, and the places of these terms in it.
 
-An operator, such as a phrase, counts as a term where it occurs; its words are marked there. If it does not occur in the
-text, its words count and are marked wherever they stand, except words that are asked for in another field.
+Where an operator, such as a phrase, occurs, it counts as one term, and its words are marked. If it does not occur in the
+text, its words count and are marked wherever they stand. Words that the query asks for in another field do not count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sublex.contracts.fields import TEXT, TITLE, text_of
 from sublex.contracts.operators import Operator, OperatorKind
 from sublex.retrieval.text_occurrences import occurrences
 
-# The number of characters of a passage, about, and the number of documents that are in memory together.
+# The approximate number of characters of a passage, and the number of documents that are in memory together.
 WIDTH, TOGETHER = 200, 64
 
 
@@ -58,7 +58,7 @@ def passages_of(
 def _passage_of_fields(
     document: Document, fields: Sequence[str], analyzer: Analyzer, terms: Collection[str]
 ) -> Passage | None:
-    """Return the passage of the first of the fields that has a query term; None if none has one."""
+    """Return the passage of the first of the fields that has a query term; None if no field has a query term."""
     for field in fields:
         found = passage(text_of(document.fields.get(field)), analyzer, terms, field=field)
         if found.spans:
@@ -69,14 +69,14 @@ def _passage_of_fields(
 def title_spans(title: str, analyzer: Analyzer, terms: Collection[str]) -> tuple[tuple[int, int], ...]:
     """Return the places of the words of a title that a query asks for in titles, in characters."""
     asked = [term for term in terms if isinstance(term, Operator) and TITLE in term.fields]
-    # A passage has a single space wherever the title has white space.
+    # `passage` replaces white space by a single space, so places would differ in a title with other white space.
     if not asked or title != " ".join(title.split()):
         return ()
     return passage(title, analyzer, asked, len(title), TITLE).spans
 
 
 def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = WIDTH, field: str = TEXT) -> Passage:
-    """Return the passage of one text, as `passages` does."""
+    """Return the passage of one text. `passages` describes it."""
     return passages([text], analyzer, terms, width, field)[0]
 
 
@@ -85,7 +85,7 @@ def passages(
 ) -> list[Passage]:
     """Return about `width` characters of each text: the part with the most different terms.
 
-    Of parts with equally many terms, the part with the most matches is returned; if these are equal too, the first one.
+    If several parts have this number of terms, the part with the most matches is returned, and of these the first part.
     The passage begins and ends at a space if there is one nearby. White space becomes a single space. An ellipsis marks
     each end at which text is left out. All texts are analysed at once, so a word that several texts share costs little.
     """
@@ -111,7 +111,7 @@ def passages(
 
 
 def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
-    """Return the matches of the wanted terms in each raw token that has one, in order, in characters of the token."""
+    """Return the matches of the wanted terms by the raw token in which they are, in order, as characters of the token."""
     found = {}
     for number, joined in enumerate(cut.joined):
         # Most raw tokens have a single term.
@@ -136,14 +136,14 @@ def _around(text: str, matches: list[_Match], marks: list[_Match], width: int) -
 
 
 class _TextPositions(NamedTuple):
-    """The positions of a text: the place (begin, end) of each in characters, and those of each term."""
+    """The positions of a text: the place (begin, end) of each position in characters, and the positions of each term."""
 
     spans: list[tuple[int, int]]
     of_terms: dict[str, list[int]]
 
 
 def _positions(cut: CutTexts, text: int) -> _TextPositions:
-    """Return the positions of a text, which is given by its number."""
+    """Return the positions of the text with the number `text`."""
     found = _TextPositions([], {})
     for at, number in cut.located(text):
         raw, terms = cut.raws[number], split_terms(cut.joined[number])
@@ -156,9 +156,9 @@ def _positions(cut: CutTexts, text: int) -> _TextPositions:
 def _with_operators(
     positions: _TextPositions, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match], field: str
 ) -> tuple[list[_Match], list[_Match]]:
-    """Return what counts for a passage, words and occurrences of operators, and the words to mark.
+    """Return two lists: the matches that count for a passage (words, and occurrences of operators), and the words to mark.
 
-    `matches` are those of the words and of the words in operators.
+    `matches` has the matches of the words of the query, also of words in operators.
     """
     spans = positions.spans
     counted, marked, shown = list[_Match](), dict[str, list[_Match]](), words
@@ -171,14 +171,14 @@ def _with_operators(
             marked.setdefault(term, []).extend(own)
         shown = shown if own else shown.union(inside)
     counted += [match for match in matches if match.term in shown]
-    # Of intervals in the order of their begins, the furthest end so far says whether a word lies in one of them.
+    # Intervals are in the order of their begins. The furthest end so far says whether a word lies in one of them.
     reach = {term: _reach(own) for term, own in marked.items()}
     marks = [match for match in matches if match.term in shown or _is_in(reach.get(match.term), match)]
     return sorted(counted, key=lambda match: match[:2]), marks
 
 
 def _words_of(part: Operator, field: str) -> frozenset[str]:
-    """Return the words of an operator but for those that are asked for in another field."""
+    """Return the words of an operator, without words that it asks for in another field."""
     if part.kind is OperatorKind.FIELD and part.field != field:
         return frozenset()
     inner = (_words_of(own, field) for own in part.parts if isinstance(own, Operator))
@@ -186,7 +186,7 @@ def _words_of(part: Operator, field: str) -> frozenset[str]:
 
 
 def _reach(intervals: list[_Match]) -> tuple[list[int], list[int]]:
-    """Return the begins of intervals, ascending, and for each the furthest end of the intervals up to it."""
+    """Return the begins of intervals, ascending, and for each interval the furthest end of all intervals up to this one."""
     ordered = sorted(intervals, key=lambda match: match[:2])
     return [match.begin for match in ordered], list(accumulate((match.end for match in ordered), max))
 
@@ -225,7 +225,8 @@ def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
     """Return the begin and end of the best sequence of matches that is no longer than `width`; (0, 0) without matches.
 
-    The best sequence has the most different terms. Of equals, it has the most matches; of these, it is the first.
+    The best sequence has the most different terms. If several have this number of terms, it has the most matches. If several
+    have this number of matches, it is the first.
     """
     best, place, first, different = (0, 0), (0, 0), 0, 0
     inside: dict[str, int] = {}

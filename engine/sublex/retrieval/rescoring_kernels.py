@@ -27,7 +27,8 @@ from sublex.tools.compiled import inner, kernel
 
 # The value of `passing` for a document that passes a filter.
 PASSES = 2
-# A term with at most POSTINGS postings for each wanted document is looked up by its postings, and not by the documents.
+# If a term has at most POSTINGS postings for each wanted document, the kernel goes through the postings. Otherwise it looks
+# up each document.
 POSTINGS = 8
 # The score of a document that contains no term of the query. It is below every real score.
 NOTHING = -np.inf
@@ -59,7 +60,7 @@ def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
 
 @kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64), before="explain")
 def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, wanted, sums):
-    """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document without a query term.
+    """Write the scores of the wanted documents of each query to `sums`. A document without a query term gets NOTHING.
 
     `query_ends` has the place in `terms` where each query ends, and `wanted_ends` the place in `wanted`. The documents
     of a query ascend. Impacts are added in the order of the terms, so the sums equal the sums of `retrieve`.
@@ -75,7 +76,7 @@ def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, w
 
 @inner
 def _look_up_row(codes, lists, bits, ranks, row, term, weight, wanted, sums):
-    """Add the impacts of a term to the sums of the wanted documents, which may be in any order. `bits` have a row for the term."""
+    """Add the impacts of a term to the sums of the wanted documents, in any order. The term has the row `row` in `bits`."""
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     own_bits, own_ranks, start = bits[row], ranks[row], lists[term, FIRST]
     for w in range(len(wanted)):
@@ -89,7 +90,7 @@ def _look_up_row(codes, lists, bits, ranks, row, term, weight, wanted, sums):
 
 @inner
 def _look_up_postings(docs, runs, codes, lists, passing, term, weight, wanted, sums):
-    """Add the impacts of a term to the sums of the wanted documents, which ascend. Each posting of the term is looked at."""
+    """Add the impacts of a term to the sums of the wanted documents, which ascend, by a look at each posting of the term."""
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     run, i, w = lists[term, RUN], lists[term, FIRST], 0
     stop = i + lists[term, COUNT]

@@ -2,8 +2,8 @@
 
 The threshold is a score that at least k documents reach. The kernel divides the query's terms into added terms and
 looked-up terms, so that a document without an added term cannot reach the threshold. The impacts of the added terms are
-summed for all documents. A document becomes a candidate if its sum could reach the threshold with the most that the
-looked-up terms can add. The looked-up terms are read for the candidates alone.
+summed for all documents. A document becomes a candidate if its sum, plus the most that the looked-up terms can add, reaches
+the threshold. The looked-up terms are read only for the candidates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SHARES = float64[:, ::1]
 
 # To guess a threshold, the kernel first searches a sample: the first SAMPLE documents of every SPAN documents.
 SAMPLE = 1 << 10
-# The terms of a longer query keep their order, because sorting them takes longer than it saves.
+# The terms of a query with more terms keep their order, because sorting them takes more time than it saves.
 MOST_SORTED = 1 << 10
 # `choices` has four numbers, at these places. "Added postings" are the postings of the added terms.
 # HITS: a term can be a looked-up term only if it has more postings than k times this number.
@@ -55,7 +55,7 @@ MOST_SORTED = 1 << 10
 # number of looked-up terms with a row is less than this number times the added postings in the window.
 # DOCUMENTS: a threshold is guessed if the index has fewer documents than this number times the added postings.
 HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
-# The answer about a document that passes.
+# The value of `passing` for a document that passes a filter.
 PASSES = 2
 # The threshold as long as no document is known: the lowest finite float64. No real score is below it.
 LOWEST = -1.7976931348623157e308
@@ -87,10 +87,10 @@ def _first_threshold(terms, weights, least, most, kth):
 def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
     """Fill in `places` and `shares` for a query.
 
-    With `sort`, the terms come first that can add most to a score for each of their postings.
+    With `sort`, the terms are sorted by the most that they can add to a score, divided by their number of postings.
 
-    shares[REST, len(terms)] gets the most by which a rounded sum can change because the terms are added in this order
-    and not in the query's order. It is 0 if the terms keep the query's order.
+    In this order, a sum may be rounded in another way than in the query's order. shares[REST, len(terms)] gets the largest
+    possible difference. It is 0 if the terms keep the query's order.
     """
     n, order, own, tops, magnitude = len(terms), places[AT], places[TERM], shares[TOP], 0.0
     for t in range(n):
@@ -134,20 +134,20 @@ def _added(lists, terms, places, shares, threshold, k, choices):
 
 @inner
 def _blocks_pay(lowest, added, terms, places, shares, first, window, choices):
-    """Return whether to compute, for each block of a window, the sum that its documents need to become candidates."""
+    """Return whether it saves time to compute, for each block of a window, the sum that makes a document a candidate."""
     postings, rows, highest = np.int64(0), np.int64(0), shares[REST, 0]
     for t in range(added):
         postings += places[END, t] - places[AT, t]
     for t in range(added, terms):
         rows += places[ROW, t] >= 0
-    # The numbers are converted to float32: there they must neither overflow nor become 0.
+    # The numbers are converted to float32. In this type they must neither overflow nor become 0.
     safe = 1e-30 < highest < 1e30 and abs(lowest) < 1e30
     return safe and postings * window // (SPAN - first) * choices[BLOCKS] > window // SIZE * rows > 0
 
 
 @inner
 def _passing(candidates, found, passing, first):
-    """Move the candidates that pass to the front, in their order. Return their number."""
+    """Move the candidates that pass the filter to the front, in their order. Return their number."""
     kept = np.int64(0)
     for c in range(found):
         if passing[first + candidates[c]] == PASSES:
@@ -161,7 +161,7 @@ def _best(
     docs, runs, codes, lists, docno_ranks, passing, bits, ranks, bounds, terms, threshold, k, limit, choices, places, shares, sums,
     noted, needed, candidates, keys,
 ):  # fmt: skip
-    """Write the keys of the best documents for one query that pass to `keys`, in no order.
+    """Write the keys of the best documents for one query to `keys`, in no order. Only documents that pass count.
 
     Return the number of keys, at most k, and the new threshold. Only the first `limit` of every SPAN documents are
     searched. Between windows all `sums` are 0 and all `noted` are false.
@@ -236,7 +236,7 @@ def _best(
 
 @inner
 def _enough(documents, k):
-    """Return how many documents of the sample must reach a score so that k of all documents likely reach it too."""
+    """Return a number n: if n documents of the sample reach a score, at least k of all documents very likely reach it too."""
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
     # At most one of 80 random samples contains n of the k - 1 best documents. (Of all k up to 1,000, 12 is the worst.)
@@ -254,14 +254,14 @@ def retrieve(
     """Write to each row of `found` the keys of the best documents for one query, in no order, followed by zeros.
 
     The postings are in `docs`, `runs`, `codes` and `lists`; the impacts of deleted documents are NaN. `least`, `most`
-    and `kth` have the least, greatest and k-th best impact of each term. If `passing` is not empty, it says of each
-    document whether it passes, and only such documents are found; `kth` then has the impacts at a depth at which k
-    documents pass if documents pass at random. `bits`, `ranks` and `bounds` are the arrays of
-    the blocks; `row_of` has the row of each term in them, or -1.
+    and `kth` have the least, greatest and k-th best impact of each term. If `passing` is not empty, it says whether each
+    document passes a filter, and only such documents are found. `kth` then has impacts at a greater depth: the depth at
+    which k documents pass, if documents pass at random. `bits`, `ranks` and `bounds` are the arrays of the blocks; `row_of`
+    has the row of each term in them, or -1.
 
     `query_ends` has the place in `terms` and `weights` where each query ends. Scores are rounded as if the impacts were
-    added in the order of `terms`. `thresholds` has the threshold of each query after earlier segments; the kernel
-    raises it. The comment on HITS describes `choices`.
+    added in the order of `terms`. `thresholds` has the threshold of each query after the search in earlier segments; the
+    kernel raises it. The comment above HITS describes `choices`.
 
     The other arrays are scratch arrays of the calling thread. `places` and `shares` have more columns than the longest
     query has terms.
@@ -280,7 +280,7 @@ def retrieve(
         many = postings_of(lists, places[TERM, :added]) * choices[DOCUMENTS] > documents
         threshold, guess = likely, LOWEST
         if len(passing) and likely > thresholds[q]:
-            # The documents that reach this score may not pass.
+            # The documents that reach this score may not pass the filter, so it is only a guess.
             threshold, guess = thresholds[q], likely
         samples = many and enough <= k
         limit, again = SAMPLE if samples else SPAN, samples and guess > LOWEST

@@ -1,4 +1,4 @@
-"""Scratch arrays of retrieval. Each thread of a searcher has its own arrays, and uses them again for every query."""
+"""Scratch arrays of retrieval. Each thread of a searcher has its own arrays, and uses the same arrays for every query."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Scratch(threading.local):
             places, shares = self._rows
             self._plan = np.empty((places, self._terms + 1), np.int64), np.empty((shares, self._terms + 1))
         if self._k != k:
-            # There is room for more than k keys: documents that are found early may later prove not to be among the
-            # best k.
+            # There is room for more than k keys, because a document that is found early may not be among the best k in the
+            # end.
             self._k, self._keys = k, np.empty(max(2 * k, k + 32), np.uint64)
         return *self._plan, *self._windows, self._keys

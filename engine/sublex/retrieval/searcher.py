@@ -33,14 +33,15 @@ from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
 from sublex.tools.workers import Workers
 
-# The most queries, and the most keys of results, of one call of the kernel.
+# The largest number of queries in one call of the kernel, and of keys of results.
 GROUP, KEYS = 256, 1 << 20
 # The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. With these values the
 # kernel was fastest in measurements on abstracts (100,000 to 3,000,000), sentences and paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
-# What `retrieve` gets if all documents pass.
+# The argument `passing` of `retrieve` if all documents pass.
 ALL = np.empty(0, np.uint8)
-# A search under a filter guesses a threshold at SPARE times the depth that it would need if documents passed at random.
+# To guess a threshold, a search under a filter looks at a depth: SPARE times the depth at which k documents pass, if
+# documents pass at random.
 SPARE = 1.2
 # The most operators of one query.
 OPERATORS_OF_A_QUERY = 1 << 12
@@ -52,8 +53,8 @@ Terms = Mapping[str, float] | Mapping[int, float] | Iterable[str]
 class WeightedTerms(NamedTuple):
     """The terms of some queries: the place where each query ends, the numbers of the terms, and their weights.
 
-    `total` is the sum of the sizes of the weights, and `least` the smallest size. If there are operators among the terms,
-    `slots` has slots for all terms, and the numbers are those of the slots.
+    `total` is the sum of the absolute weights, and `least` the smallest absolute weight. If there are operators among the
+    terms, `slots` has slots for all terms, and the numbers are the numbers of slots.
     """
 
     ends: np.ndarray
@@ -76,11 +77,11 @@ class WeightedTerms(NamedTuple):
 
 
 class Among(NamedTuple):
-    """The documents that pass a filter, of which one query finds the best.
+    """The documents that pass a filter. A query finds the best of them.
 
-    `answers` has for each document of the snapshot 2 if it passes, and less otherwise. `number` is the number of those
-    that pass, at most. `few` are their numbers, ascending, if they are so few that the query's terms are looked up for
-    each of them; otherwise None.
+    `answers` has 2 for each document of the snapshot that passes, and a smaller number for the others. `number` is an upper
+    limit of the number of documents that pass. If only a few documents pass, `few` has their numbers, ascending, and the
+    query's terms are looked up for each of them; otherwise `few` is None.
     """
 
     answers: np.ndarray
@@ -115,7 +116,7 @@ class Searcher(Uncopied):
 
     @cached_property
     def impacts(self) -> list[Impacts]:
-        """The impacts of each segment."""
+        """The impacts of this ranker in each segment."""
         impacts = []
         for k, segment in enumerate(self.snapshot.segments):
             folders = [derived.read(path) if self.name else None for path in self._folders(segment)]
@@ -138,12 +139,12 @@ class Searcher(Uncopied):
 
     @cached_property
     def _weighs(self) -> bool:
-        """Whether the ranker defines `weight`. The inherited `weight` returns the query term frequencies unchanged."""
+        """Whether the ranker defines `weight` itself. The inherited `weight` returns the query term frequencies unchanged."""
         with contract("ranker", self.ranker):
             return getattr(self.ranker.weight, "__func__", None) is not Ranker.weight
 
     def search(self, query: Terms, k: int = 10, among: Among | None = None) -> Hits:
-        """Return the best k documents for one query, of all documents or of those that pass a filter."""
+        """Return the best k documents for one query. With `among`, return only documents that pass a filter."""
         self._prepare()
         docs, scores, counts = self._group([query], self._at_most(k), among)
         return Hits(self.snapshot, docs[0, : counts[0]], scores[0, : counts[0]])
@@ -206,7 +207,10 @@ class Searcher(Uncopied):
     def _in_segments(
         self, asked: WeightedTerms
     ) -> Iterator[tuple[Impacts | SlotArrays, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the arrays of each segment, and the queries there, as `WeightedTerms.of_segment`, with the terms' places in the arrays."""
+        """Yield the arrays of each segment, and the three results of `WeightedTerms.of_segment` for the segment.
+
+        The terms are the places in these arrays.
+        """
         if asked.slots:
             for arrays in asked.slots.segments:
                 yield arrays, *asked.of_segment(None)
@@ -221,8 +225,8 @@ class Searcher(Uncopied):
     def _expect_finite(self, asked: WeightedTerms) -> None:
         """Raise InputError if a sum of impacts times weights may be too large for float32.
 
-        The bound of a query is the sum over its terms of the weight times the largest impact of the term; it is computed
-        only if the largest of all impacts does not show that all is well.
+        The largest of all impacts is tried first. If it does not prove that all sums are small enough, the bound of each query
+        is computed: the sum of each term's weight times the largest impact of the term.
         """
         arrays_of_segments = asked.slots.segments if asked.slots else self.impacts
         if asked.total * max([arrays.largest for arrays in arrays_of_segments]) <= LARGEST_SCORE:
@@ -314,9 +318,9 @@ class Searcher(Uncopied):
         return [(names[n], own, weight) for (_, n, _), own, weight in zip(known, each, weights, strict=True)]
 
     def frequency(self, term: str, doc: int, tf: int) -> Any:
-        """Return the frequency of a term in a document that holds it as the ranker's `explain` gets it.
+        """Return the frequency of a term in a document, as the ranker's `explain` gets it. The document holds the term.
 
-        It is `tf`, the frequency in the whole document; for a ranker with fields, a mapping from fields to frequencies.
+        It is `tf`, the frequency in the whole document. For a ranker with fields, it is a mapping from fields to frequencies.
         """
         fields = fields_of(self.ranker)
         if not fields:
@@ -327,9 +331,9 @@ class Searcher(Uncopied):
         return dict(zip(fields, tfs[:, np.searchsorted(docs, local)].tolist(), strict=True))
 
     def _weighted(self, queries: Sequence[Terms]) -> WeightedTerms | None:
-        """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
+        """Return the terms of all queries. Raise InputError for a weight that is too large or too small for float32.
 
-        Return None if there are several queries, whose operators or terms have too many postings to be kept together.
+        Return None if the operators or terms of several queries have too many postings to be kept together.
         """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         terms = [term for query in counted for term in query]
@@ -366,9 +370,9 @@ class Searcher(Uncopied):
     def _known(
         self, query: Mapping[str, float], numbers: list[int], operators: OperatorCache | None
     ) -> list[tuple[float, int, float]]:
-        """Return (df, number, qtf) of each query term in the index, rarest first, and of equal df by the bytes of the term.
+        """Return (df, number, qtf) of each query term in the index, rarest first. Terms of equal df are in the order of their bytes.
 
-        Impacts are added up in this order, which decides how sums are rounded.
+        Impacts are added up in this order. The order decides how sums are rounded.
         """
         df = self.term_table.df
         if operators is None:

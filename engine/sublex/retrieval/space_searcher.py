@@ -1,8 +1,8 @@
 """The searcher of a term space: finds the best documents by posting lists of weights.
 
-A term space is a set of terms beside the words of the index, such as those of learned sparse weights. A term is the number of
-a column of the documents' rows. A score is the sum, over the terms of the query, of the query's weight times the document's.
-It is exact, and it does not depend on segments or threads.
+A term space is a set of terms beside the words of the index, such as the terms of learned sparse weights. A term is the
+number of a column of the documents' rows. A score is a sum over the terms of the query: the query's weight of the term times
+the document's weight. It is exact, and it does not depend on segments or threads.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from sublex.retrieval.weight_lists import WeightLists
 
 
 class SpaceTerms:
-    """The terms of a space in place of a `TermTable`: the number of a term is that of its column, in all segments.
+    """The terms of a space; for a `SpaceSearcher`, it takes the place of a `TermTable`.
 
-    `df` has the number of documents with each term. `places` has each term's place in the order in which the parts of a
-    score are added up: rare terms first, and of equal df by number; -1 for a term that no live document has.
+    The number of a term is the number of its column, in all segments. `df` has the number of documents with each term.
+    `places` has each term's place in the order in which the parts of a score are added up: rare terms come first, and terms
+    of equal df are in the order of their numbers. A term that no live document has gets -1.
     """
 
     def __init__(self, lists: Sequence[WeightLists]):
@@ -33,12 +34,12 @@ class SpaceTerms:
         self.places = np.empty(len(self.df), np.int64)
         self.places[np.argsort(self.df, kind="stable")] = np.arange(len(self.df))
         self.places[self.df == 0] = -1
-        # The list of a term that no document of a segment has is empty, and not read.
+        # If no document of a segment has a term, the term's list there is empty, and is not read.
         self.ordinals = [np.where(own > 0, np.arange(len(own)), -1) if len(lists) > 1 else None for own in counts]
 
 
 class SpaceSearcher(Searcher):
-    """Ranks the documents of one snapshot by posting lists of weights; `lists` has those of each segment.
+    """Ranks the documents of one snapshot by posting lists of weights. `lists` has the posting lists of each segment.
 
     Queries are dictionaries from the numbers of columns to weights.
     """
@@ -59,7 +60,8 @@ class SpaceSearcher(Searcher):
         terms = np.fromiter(chain.from_iterable(queries), np.int64, sum(sizes))
         weights = np.fromiter(chain.from_iterable(query.values() for query in queries), np.float64, len(terms))
         places = self.term_table.places[terms]  # type: ignore[attr-defined]
-        # A query's number stands above the places of its terms, so that one sort does for all queries.
+        # The number of a query is in the upper bits, and the place of a term in the lower bits. So one sort sorts the terms of
+        # all queries.
         keys = places + np.repeat(np.arange(len(sizes), dtype=np.int64) << 32, sizes)
         known = (places >= 0) & (weights != 0)
         if not known.all():

@@ -19,7 +19,7 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.operators import OperatorCache, OperatorTable
 
-# The most terms whose numbers are cached. When there are more, the cache is emptied.
+# The largest number of terms whose numbers are cached. When there are more, the cache is emptied.
 REMEMBERED = 1 << 20
 _NONE = np.empty(0, np.int32)
 
@@ -27,7 +27,7 @@ _NONE = np.empty(0, np.int32)
 class TermTable:
     """The numbers of terms, their statistics over all segments, and their ordinals in each segment.
 
-    A term is a word or an operator. The number of an operator has a meaning only with the operators that `find` returns.
+    A term is a word or an operator. The number of an operator is valid only with the cache of operators that `find` returns.
     """
 
     def __init__(self, snapshot: Snapshot):
@@ -44,10 +44,10 @@ class TermTable:
         return found[0]
 
     def find(self, terms: Collection[str], alone: bool = True) -> tuple[list[int], OperatorCache | None] | None:
-        """Return the number of each term, as `numbers`, and the operators among the terms; None if there are none.
+        """Return a pair: the number of each term, as `numbers` does, and a cache with the operators among the terms.
 
-        Return None if the terms are not those of one query `alone`, and the operators have too many postings to be kept
-        together.
+        Without operators, the pair has None in place of the cache. Return None in place of the pair if the operators of
+        several queries have too many postings to be kept together. With `alone`, the terms belong to one query.
         """
         known = self._number_of
         try:
@@ -77,7 +77,7 @@ class TermTable:
     @property
     def operators(self) -> OperatorTable:
         """The operators of the snapshot."""
-        # Of two tables, each would give out the same numbers.
+        # The lock makes sure that there is one table: a second table would give the same numbers to other operators.
         with self._lock:
             if self._operators is None:
                 self._operators = OperatorTable(self._snapshot, self.words, self._numbers_of_words, self.ordinals)
@@ -166,7 +166,7 @@ class TermTable:
         return docs[live], tfs[live]
 
     def frequencies(self, term: str, docs: np.ndarray) -> np.ndarray:
-        """Return the frequency of a term in each of `docs`, as int32: 0 in a document that lacks it."""
+        """Return the frequency of a term in each of `docs` (int32); 0 for a document without the term."""
         found = np.zeros(len(docs), np.int32)
         for k, (begin, end) in enumerate(zip(self._snapshot.bases, self._snapshot.bases[1:], strict=False)):
             inside = np.flatnonzero((docs >= begin) & (docs < end))

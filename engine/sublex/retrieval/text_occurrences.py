@@ -1,7 +1,7 @@
 """The occurrences of operators in one text, for passages. Postings of whole segments are in `operators.py`.
 
-`docs/operators.md` defines occurrences. Parts of a window that are operators may share a position here, which postings
-do not allow; a passage then marks a few words more.
+`docs/operators.md` defines occurrences. In this file, operators within a window may share a position. Postings do not allow
+this, so a passage may mark a few more words.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Interval = tuple[int, int]
 
 
 def occurrences(part: str, places: Mapping[str, Sequence[int]], field: str = "text") -> list[Interval]:
-    """Return the occurrences of a term or an operator, ascending: those that hold no other one.
+    """Return the occurrences of a term or an operator, ascending. An occurrence never contains another occurrence.
 
-    `places` has the positions of each term, ascending. The text is that of the field `field`.
+    `places` has the positions of each term, ascending. The text is the text of the field `field`.
     """
     if not isinstance(part, Operator):
         return [(place, place) for place in places.get(part, ())]
@@ -45,7 +45,7 @@ def _in_order(part: Operator, places: Mapping[str, Sequence[int]], field: str) -
 
 
 def _after(before: Sequence[Interval], then: Sequence[Interval], least: int, most: int) -> list[Interval]:
-    """Return the intervals of one of `before` and one of `then`, which begins `least` to `most` positions after its end."""
+    """Return intervals that join one of `before` and one of `then`. The second begins `least` to `most` positions after the first ends."""
     ends = [end for _, end in before]
     found = []
     for begin, end in then:
@@ -70,7 +70,7 @@ def _within(part: Operator, places: Mapping[str, Sequence[int]], field: str) -> 
 
 
 def _least(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return the intervals in which no other interval lies, ascending."""
+    """Return the intervals that contain no other interval, ascending."""
     kept = list[Interval]()
     for begin, end in sorted(set(intervals), key=lambda interval: (-interval[0], interval[1])):
         if not kept or end < kept[-1][1]:

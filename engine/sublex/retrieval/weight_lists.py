@@ -1,7 +1,7 @@
 """Posting lists of the columns of sparse rows: for each column the documents that have a weight there, in one segment.
 
-A column is a term of a term space, such as the terms of learned sparse weights. The weights take the place of a ranker's
-impacts, so the retrieval kernel reads both alike.
+A column is a term of a term space, such as a term of learned sparse weights. The weights take the place of a ranker's
+impacts, so the retrieval kernel reads both in the same way.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class WeightLists(CodedLists):
         begins, sizes = columns.indptr[terms].astype(np.int64), self.df[terms]
         wanted = places(begins, sizes)
         docs, weights = columns.indices[wanted].astype(np.int32), columns.data[wanted].astype(np.float32)
-        # Weights are above 0, so their bits are in the order of the weights. Equal weights of a column share a pair.
+        # Weights are above 0, so as whole numbers their bits have the same order. Equal weights of a column share a pair.
         keys = np.repeat(np.arange(len(terms), dtype=np.uint64) << np.uint64(32), sizes) | weights.view(np.uint32)
         pairs, numbers, live = np.unique(keys, return_inverse=True, return_counts=True)
         ends = np.searchsorted(pairs, np.arange(1, len(terms) + 1, dtype=np.uint64) << np.uint64(32))
@@ -61,7 +61,7 @@ class WeightLists(CodedLists):
         )  # fmt: skip
 
     def release(self) -> None:
-        """Give back the rows by column, if no list is missing."""
+        """Give back the memory of the rows that are sorted by column, if no list is missing."""
         if not self._state.tobytes().count(0):
             vars(self).pop("_by_column", None)
 

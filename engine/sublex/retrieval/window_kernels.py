@@ -27,15 +27,15 @@ from sublex.retrieval.coding.coding_kernels import (
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner
 
-# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. For a query with few postings, a window
-# is SPAN documents.
+# The number of documents in a window. Their float64 sums take 128 KB and fit the processor's cache. For a query with few
+# postings, a window has SPAN documents.
 WINDOW = 1 << 14
 # A query has few postings if it has less than one posting for every FEW documents.
 FEW = 8
 # The rows of `places`, which has a column for each term, in the order of adding. AT: the place of the next posting.
 # END: the end of the postings in the present span. STOP: the end of the postings in the window. LAST: the end of all
-# postings of the term. RUN_AT: the next run. TERM: the term. ROW: its row in the blocks. PLACE is different: item t is
-# the column of the query's t-th term.
+# postings of the term. RUN_AT: the next run. TERM: the term. ROW: its row in the blocks. In the row PLACE, item t is the
+# column of the query's t-th term.
 AT, END, STOP, LAST, RUN_AT, TERM, ROW, PLACE, PLACE_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # The rows of `shares`, which has the same columns. WEIGHT: the weight of the term. TOP: the most that the term can add
 # to a score. REST: the most that the term and all later terms can add together.
@@ -101,13 +101,13 @@ def fetch(docs, floats, lists, terms, at):
 def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
     """Return a function that adds the impacts of one term to the sums of the documents in a window.
 
-    That function returns the place of the term's next posting, and the new number of candidates. `impact_of` returns
-    the impact of a posting, and `need_of` returns the least sum with which a document becomes a candidate.
+    The returned function itself returns the place of the term's next posting, and the new number of candidates. `impact_of`
+    returns the impact of a posting, and `need_of` the least sum with which a document becomes a candidate.
     """
 
     @inner
     def add_list(docs, codes, floats, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found):
-        # Indexes are unsigned, because Numba tests every signed index for a count from the end.
+        # Indexes are unsigned, because Numba tests for each signed index whether it is negative and counts from the end.
         while i < end:
             doc = np.uint64(docs[i]) - first
             if doc >= np.uint64(len(sums)):
@@ -229,7 +229,7 @@ def in_order(docs, codes, halves, floats, lists, terms, places, shares, bits, ra
 
 @inner
 def clear(docs, at, stops, terms, first, sums):
-    """Set the sums of a window to 0. For few postings, only the sums of their documents are set, which is faster.
+    """Set the sums of a window to 0. If there are few postings, set only the sums of their documents, which is faster.
 
     The postings of term t in the window are at the places from at[t] to stops[t].
     """

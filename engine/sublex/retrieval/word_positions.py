@@ -13,12 +13,12 @@ from sublex.errors import IndexCorrupt, InputError
 from sublex.index.offsets import spans, starts_of
 from sublex.index.segment import Segment
 
-# The limits of the arrays of all segments together, as numbers of postings and of positions. They take 16 and 4 bytes.
-# The words of one operator may need more.
+# The largest numbers of postings and of positions in the arrays of all segments together. A posting takes 16 bytes and a
+# position 4 bytes. The words of one operator may need more.
 DECODED_POSTINGS, DECODED_POSITIONS = 1 << 24, 1 << 26
-# The most positions of the words of one operator in one segment: places of positions are int32.
+# The largest number of positions of the words of one operator in one segment. Places of positions are int32.
 POSITIONS_OF_AN_OPERATOR = (1 << 31) - 1
-# The most words in the arrays of one segment.
+# The largest number of words in the arrays of one segment.
 DECODED_WORDS = 1 << 18
 # A word has a row of bits if at least one of SPARSEST documents holds it. The row takes at most 12 bytes for a posting.
 SPARSEST = 64
@@ -29,7 +29,7 @@ POSTINGS_PER_CALL = 1 << 18
 class PositionArrays:
     """The arrays of some words of a segment; `operator_kernels` describes them.
 
-    `add` adds words while there is room. Threads may read the words that were added before.
+    `add` adds words while there is room. Other threads may read earlier words meanwhile.
     """
 
     def __init__(self, segment: Segment, words: int, postings: int, positions: int):
@@ -43,12 +43,12 @@ class PositionArrays:
         width = -(-segment.docs // 64)
         rows = min(words, postings * SPARSEST // max(segment.docs, 1))
         self.bits, self.ranks = np.zeros((rows, width), np.uint64), np.zeros((rows, width), np.int32)
-        # One more than the row of each term in `entries`; 0 for a term that is not there.
+        # For each term its row in `entries`, plus 1; 0 for a term without a row.
         self._row_of = np.zeros(len(segment.terms), np.int32)
         self._used = self._used_postings = self._used_positions = self._used_bits = 0
 
     def rows(self, ordinals: np.ndarray) -> np.ndarray:
-        """Return the row of each term in `entries`, -1 for a term that is not there."""
+        """Return the row of each term in `entries`; -1 for a term without a row."""
         return self._row_of[ordinals] - 1
 
     def has_room(self, ordinals: np.ndarray) -> bool:
@@ -103,14 +103,14 @@ class WordPositions:
         return all(need <= limit for need, limit in zip(room_for(self._segment, ordinals), self._limits, strict=True))
 
     def get(self, ordinals: np.ndarray) -> PositionArrays:
-        """Return arrays that have all of these terms, which are distinct."""
+        """Return arrays that have all of these terms. The terms must be distinct."""
         with self._lock:
             arrays = self._arrays
             missing = ordinals if arrays is None else ordinals[arrays.rows(ordinals) < 0]
             if arrays is None or (len(missing) and not arrays.has_room(missing)):
                 missing, arrays = ordinals, self._new(ordinals)
             if len(missing):
-                # If the index is damaged, no operator may read words that are half filled in.
+                # If the index is damaged, words may be half filled in. No operator may read these arrays then.
                 self._arrays = None
                 arrays.add(missing)
                 self._arrays = arrays

@@ -11,7 +11,7 @@ from typing import Any
 
 from sublex.errors import InputError
 
-# Characters of a value that a message shows.
+# The largest number of characters of a value that a message shows.
 SHOWN = 60
 
 

@@ -48,7 +48,7 @@ def all_jobs(modules: Iterable[str]) -> list[CompileJob]:
 
 
 def jobs_before(tasks: str, modules: Iterable[str]) -> list[CompileJob]:
-    """Return the jobs for the kernels that tasks such as "search merge" need, of Sublex and of the plugins in `modules`.
+    """Return the jobs for the kernels of Sublex, and of the plugins in `modules`, that tasks such as "search merge" need.
 
     Only the files that contain such kernels are imported.
     """
@@ -64,7 +64,7 @@ def _jobs(modules: Iterable[str]) -> list[CompileJob]:
         try:
             jobs += jobs_of(module)
         except InputError:
-            # The folder of machine code may not be used.
+            # The error says that it is not safe to use the folder of machine code.
             raise
         except (Exception, SystemExit):
             continue
@@ -133,7 +133,7 @@ def processors() -> int:
 
 
 def compile_all(jobs: Iterable[CompileJob], processes: int, advance: Callable[[], None]) -> None:
-    """Compile in several processes, of which this is one, and call `advance` after each job.
+    """Compile in this process and others, `processes` in all, and call `advance` after each job.
 
     A process that fails leaves its jobs undone; the kernels are then compiled when they are called.
     """
@@ -155,7 +155,7 @@ def compile_all(jobs: Iterable[CompileJob], processes: int, advance: Callable[[]
 
 
 def _start() -> subprocess.Popen[str]:
-    """Start a process that compiles the jobs named on its standard input. It searches modules where this one does."""
+    """Start a process that compiles the jobs named on its standard input. It finds modules in the same folders as this one."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM],
@@ -178,7 +178,7 @@ def _feed(process: subprocess.Popen[str], waiting: deque[CompileJob], advance: C
 
 
 def serve() -> None:
-    """Compile the jobs that standard input names, a line for each, and answer each with a line.
+    """Read jobs from standard input, a line for each job. Compile each job, and write a line when the job is done.
 
     An interrupt from the keyboard reaches all processes of a command. This process ignores the interrupt; the process
     that started it handles the interrupt.

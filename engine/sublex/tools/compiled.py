@@ -35,7 +35,8 @@ from numba.np import numpy_support
 from sublex.errors import InputError
 from sublex.tools.private_folder import why_shared
 
-# `Any` hides from the type checker that Numba's type hints lack the options used below, and the attribute `CACHE_DIR`.
+# Numba's type hints do not have the options that are used below, nor the attribute `CACHE_DIR`. `Any` hides this from the
+# type checker.
 numba_jit: Any = njit
 numba_config: Any = config
 Function = Callable[..., Any]
@@ -54,7 +55,7 @@ Signature = tuple[Any, ...]
 PLAIN = frozenset((int, float, str, bytes, bool, type(None)))
 # The beginning of the names of temporary folders for machine code, which are deleted when the process ends.
 TEMPORARY = "sublex-kernels-"
-# The threads that are loading machine code now, by their identifiers. The main thread is not among them. An interrupt must wait until such
+# The identifiers of the threads that are loading machine code now, without the main thread. An interrupt must wait until such
 # a thread has finished loading; `_interrupted_later` says why.
 loading: set[int] = set()
 
@@ -138,7 +139,7 @@ class KernelCache(FunctionCache):
             _contents(self._py_func),
         )
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        # Numba's name of the file has the line of the function, which does not matter.
+        # Numba's name of the file contains the line number of the function. It does not matter, so it is removed.
         base = self._impl.filename_base.replace(f"-{self._impl.locator.get_disambiguator()}.", ".")
         self._cache_file = IndexDataCacheFile(self._cache_path, f"{base}.{digest}", digest)
         return self._cache_file._load_index()
@@ -249,7 +250,7 @@ def _described(value: Any) -> Any:
 
 
 def _fields(argument: Any) -> Any:
-    """Return the fields of the type of a named tuple, and of the named tuples inside it.
+    """Return the fields of a type that is a named tuple, and the fields of the named tuples inside it.
 
     Numba prints types of arguments without these fields.
     """
@@ -259,7 +260,7 @@ def _fields(argument: Any) -> Any:
 
 
 def _start_runtime(target: Any) -> None:
-    """Tell the loader where Numba's runtime is. Numba also compiles parts of it, which only the compiler needs."""
+    """Tell the loader where Numba's runtime is. The parts of the runtime that only the compiler needs are not compiled."""
     if hasattr(_nrt_python, "memsys_set_atomic_ops"):
         # The runtime of an old Numba does not work without these parts.
         rtsys.initialize(target)
@@ -294,7 +295,7 @@ def _expect_private(folder: str, source: str) -> None:
 
 
 def _cache(function: Function) -> KernelCache:
-    """Return the cache of a function: in a folder that Numba chooses, or if it can write to none, in one for this process.
+    """Return the cache of a function. It is in a folder that Numba chooses, or in a temporary folder if Numba can write to none.
 
     Raise InputError if others may write to the folder, because reading Numba's files can run code that is in them.
     """

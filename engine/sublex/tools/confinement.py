@@ -1,7 +1,7 @@
-"""What a server does not do for those who send it requests: read files that they name, and change an index.
+"""Limits on requests to a server: a request cannot read a file that it names, and cannot change an index.
 
-A face that answers strangers runs each request in `confined`. The places where the engine turns a name into a file, and
-where it takes the lock of an index, ask here first. So the rule holds for operations of plugins too.
+A face that answers strangers runs each request in `confined`. Before the engine turns a name into a file, or takes the lock
+of an index, it asks this module. So the limits hold for operations of plugins too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _now: ContextVar[Confinement | None] = ContextVar("confinement", default=None)
 
 @contextmanager
 def confined(by: Confinement | None) -> Iterator[None]:
-    """Run a block for somebody who may name no file but `by.resources`. With None, the block is free."""
+    """Run a block in which expressions may name no files except `by.resources`. With None, the block has no limits."""
     token = _now.set(by)
     try:
         yield

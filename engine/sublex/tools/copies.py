@@ -1,8 +1,8 @@
-"""Copies of objects that never change: they are shared within a process, and made again on first use in another one.
+"""Copies of objects that never change. A process shares one object; another process makes the object again on first use.
 
-A pickled object of these kinds says how it is made again, and has no data of an index. An error in unpickling would end
-a worker process, or stop it for ever, before it could report the error. So the error comes when an unpickled object is
-first used.
+A pickled object of these kinds says how to make it again, and has no data of an index. An error in unpickling would end a
+worker process, or stop it for ever, before it could report the error. So the error comes when an unpickled object is first
+used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Deferred(Uncopied):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Make an unpickled object when an attribute is first read that was not pickled."""
+            """Make an unpickled object. Python calls this when an attribute that was not pickled is first read."""
             state = self.__dict__
             if "_making" in state and not name.startswith("__"):
                 with state["_making"]:
@@ -49,7 +49,7 @@ class Deferred(Uncopied):
 
 
 def deferred(kind: type[Deferred], origin: Callable[[], Any], known: dict[str, Any]) -> Any:
-    """Return an object with the attributes `known`, which gets all others from `origin` when one of them is first read."""
+    """Return an object with the attributes `known`. When another attribute is first read, `origin` gives all others."""
     new = object.__new__(kind)
     new.__dict__.update(known, origin=origin, _making=RLock())
     return new

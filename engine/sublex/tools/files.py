@@ -42,7 +42,7 @@ def replacing(path: Path, buffering: int = -1, dir_fd: int | None = None) -> Ite
 
 
 def _new_file(path: Path, buffering: int, dir_fd: int | None) -> tuple[BinaryIO, Path]:
-    """Return a new file next to `path`, open, and its path. A file that is there, as a killed process leaves it, stays."""
+    """Open a new file next to `path`, and return the file and its path. A file that a killed process left there stays."""
     for number in count():
         # A long name is cut: the file system limits the length of names.
         name = f"{path.name[:200]}.new-{os.getpid()}{f'-{number}' if number else ''}"
@@ -53,7 +53,7 @@ def _new_file(path: Path, buffering: int, dir_fd: int | None) -> tuple[BinaryIO,
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write `data` to `path` in one atomic step. A file that was there passes on who may read and write it."""
+    """Write `data` to `path` in one atomic step. The new file gets the permissions of the file that it replaces."""
     with replacing(path) as file:
         with suppress(FileNotFoundError):
             mode = os.lstat(path).st_mode

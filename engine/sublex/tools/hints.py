@@ -1,4 +1,4 @@
-"""Type hints whose types are imported when a program asks for them.
+"""Type hints whose types are imported only when a program reads the hints.
 
 A module that has to load quickly imports some types under `if TYPE_CHECKING:`, where only type checkers see them.
 Python's `typing.get_type_hints` then finds no such names. With `resolve_hints(__name__)` at its end, a module imports
@@ -37,11 +37,11 @@ class _Hints(dict[str, Any]):
 
 
 def resolve_hints(module: str) -> None:
-    """Let the functions of a module, and the methods of its classes, import the types of their hints when these are read."""
+    """Change the functions and methods of a module, so that reading their hints imports the types in the hints."""
     for thing in [*vars(sys.modules[module]).values()]:
         if getattr(thing, "__module__", None) == module:
             for function in _functions(thing):
-                # Classes may share a function, and have functions of other modules, such as those of `typing`.
+                # Two classes may share a function. A class may also have functions of other modules, such as `typing`.
                 if function.__module__ == module and not isinstance(function.__annotations__, _Hints):
                     function.__annotations__ = _Hints(function.__annotations__, module)
 
@@ -57,9 +57,9 @@ def import_type(module: str, name: str) -> Any:
 
 @cache
 def types_for_checkers(module: str) -> dict[str, tuple[str, str]]:
-    """Return the types that a module imports for type checkers: by name, the other module and the name there.
+    """Return the types that a module imports for type checkers, by name: the other module, and the type's name there.
 
-    The name there is empty for an imported module.
+    The second name is empty if the module imports a whole module.
     """
     found: dict[str, tuple[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-# Characters of an exception's message that are shown; a plugin's exception may have a very long one.
+# The largest number of characters of an exception's message that are shown. A plugin may write a very long message.
 LONGEST = 300
 # The least likeness of a known name that is suggested: 2 times the number of matching characters, divided by the number
 # of all characters.
 LEAST_LIKENESS = 0.6
-# A message lists all known names if there are at most ALL of them, and otherwise the NEAR most like the wrong name.
+# If there are at most ALL known names, a message lists them all. Otherwise it lists the NEAR names that are most like the
+# wrong name.
 ALL, NEAR = 8, 5
 # Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
 BREAKS = "\t\n\v\f\r\x85\u2028\u2029"
@@ -60,7 +61,7 @@ def _likeness(known: str, name: str) -> float:
 
 
 def near_names(name: str, names: Iterable[str]) -> str:
-    """Return known names, separated by commas: all if they are at most eight, else the five most like `name`."""
+    """Return known names, separated by commas. If there are more than eight, return the five that are most like `name`."""
     known = list(dict.fromkeys(names))
     if len(known) <= ALL:
         return ", ".join(known)
@@ -71,7 +72,7 @@ def near_names(name: str, names: Iterable[str]) -> str:
 def unknown(what: str, name: str, names: Iterable[str], listing: Step | None = None) -> str:
     """Return the sentence for an unknown name: what was looked for, the nearest known name, and known names like it.
 
-    `listing` is the step that lists all names, which the sentence names if it does not list all itself.
+    `listing` is a step that lists all names. The sentence ends with this step if it does not list all names itself.
     """
     known = list(dict.fromkeys(names))
     hint = nearest(name, known)
@@ -80,7 +81,7 @@ def unknown(what: str, name: str, names: Iterable[str], listing: Step | None = N
 
 
 class Step:
-    """An operation with its arguments that a user may run next. Each interface prints it as its users type it.
+    """An operation with its arguments that a user may run next. Each face prints it in the form that its users type.
 
     `words` are the positional arguments. The index comes first if the operation takes one; "INDEX" stands for any
     index. `options` are named as on the command line, with _ for -. `str()` returns the command line, quoted for the
@@ -92,7 +93,7 @@ class Step:
 
     def __str__(self) -> str:
         words, options = [_argument(word) for word in self.words], option_words(self.options)
-        # If a word begins with a dash, this word and all later ones stand after --.
+        # If a word begins with a dash, -- stands before this word and all later words.
         plain = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
         later = ["--", *words[plain:]] if words[plain:] else []
         return command_line(["sublex", *self.operation.split(), *words[:plain], *options, *later])
@@ -101,7 +102,7 @@ class Step:
 class Message(str):
     """A message that holds steps.
 
-    As a string it has the wording of the command line; `worded` returns the wording of another interface.
+    As a string it has the wording of the command line; `worded` returns the wording of another face.
     """
 
     parts: tuple[object, ...]
@@ -121,7 +122,7 @@ def worded(message: str, wording: Callable[[Step], str]) -> str:
 
 
 def option_words(options: Mapping[str, object]) -> list[str]:
-    """Return options as words of a command line. Those that are None or False are left out, and True is a flag."""
+    """Return options as words of a command line. An option that is None or False is left out; True makes it a flag."""
     words: list[str] = []
     for name, value in options.items():
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
@@ -150,12 +151,12 @@ def shell_word(word: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in single quotes, or in double quotes if it holds a single one and nothing that these would change."""
+    """Return a text in single quotes if needed. A text with a single quote gets double quotes, if a shell reads it unchanged in these."""
     return f'"{text}"' if "'" in text and not _CHANGED.search(text) else shlex.quote(text)
 
 
 def _octal(text: str) -> str:
-    # Bytes of a file name that are no UTF-8 are the surrogates from U+DC80 to U+DCFF in Python.
+    # If a byte of a file name is not UTF-8, Python writes it as a surrogate from U+DC80 to U+DCFF.
     kinds = ("surrogateescape" if "\udc80" <= each <= "\udcff" else "surrogatepass" for each in text)
     encoded = b"".join(each.encode(errors=kind) for each, kind in zip(text, kinds, strict=True))
     return "\"$(printf '" + "".join(f"\\{byte:03o}" for byte in encoded) + "')\""
@@ -209,5 +210,5 @@ def in_short(error: BaseException) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a text cut after 300 characters, with … where something is missing."""
+    """Return a text cut after 300 characters. A text that was cut ends with …."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,7 +1,7 @@
 """Write the files that users name, by one rule about which files may be replaced.
 
 A file is replaced if Sublex wrote it and nobody has changed it since. Text files of Sublex end in a seal, a comment with a
-hash of everything before it. Without a sound seal, only `overwrite` replaces a file. Links are never written through.
+hash of everything before it. Without a sound seal, only `overwrite` replaces a file. Sublex never follows a link to write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINE, MARKUP = ("# ", "\n"), ("<!-- ", " -->\n")
 MARKUP_FILES = (".html", ".htm", ".svg", ".graphml")
 _WORD = "sublex.written"
 _DIGITS = 32
-# Bytes of a file that are hashed at a time.
+# The number of bytes of a file that are hashed at a time.
 _PIECE = 1 << 20
 
 
@@ -125,7 +125,8 @@ def write_output(file: str | os.PathLike[str], text: str) -> None:
 def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Path], bool] = is_sealed) -> None:
     """Raise InputError if there is a file at `path` that an output may not replace.
 
-    An empty file holds nothing, so it may be replaced. `is_own` tells whether Sublex wrote a file as it is.
+    An empty file holds nothing, so it may be replaced. `is_own` tells whether Sublex wrote a file, and nobody changed it
+    since.
     """
     try:
         status = os.lstat(path)
@@ -146,12 +147,12 @@ def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Pa
 
 
 def without_links(name: str, flags: int) -> int:
-    """Open a file for `open`, as its `opener`; a symbolic link at `name` is an error."""
+    """Open a file; Python's `open` takes this function as its `opener`. If `name` is a symbolic link, raise an error."""
     return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def is_device(path: Path) -> bool:
-    """Return whether a path is a pipe, a device or a stream of this process, which is written to and never replaced."""
+    """Return whether a path is a pipe, a device or a stream of this process. An output is written to it and never replaces it."""
     if os.path.exists(path) and not os.path.isfile(path):
         return not os.path.isdir(path)
     folder = os.path.realpath(path.parent)
@@ -159,7 +160,7 @@ def is_device(path: Path) -> bool:
 
 
 def content_hash(path: Path) -> str:
-    """Return the hash of a file that is no link; an empty string if it cannot be read."""
+    """Return the hash of a file that is not a link; an empty string if it cannot be read."""
     with suppress(OSError):
         if not path.is_symlink():
             return hash_of(path)

@@ -33,7 +33,7 @@ def open_plain(path: str | os.PathLike[str], make: bool = False) -> BinaryIO:
 
 
 def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
-    """Return the text of a file in UTF-8 of at most `most` bytes; `what` says what the user should give.
+    """Return the text of a file in UTF-8 of at most `most` bytes. `what` names the right kind of file for messages.
 
     Raise InputError, in one sentence, for a file that cannot be read, is larger, or is no text.
     """
@@ -53,7 +53,7 @@ def plain_names(folder: str) -> list[str]:
     """Return the names of the entries of a folder that another program will open.
 
     The program could wait for a pipe for ever. So raise `InputError` if an entry is neither a plain file nor a folder,
-    or if it is a link that leads out of the folder. A link that leads nowhere may stay.
+    or if it is a link that leads out of the folder. A link to a missing file is allowed.
     """
     try:
         with os.scandir(folder) as entries:

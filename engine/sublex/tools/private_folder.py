@@ -1,4 +1,4 @@
-"""Whether others may write to a folder whose files run as code, such as the folder of compiled kernels.
+"""Find out whether others may write to a folder whose files run as code, such as the folder of compiled kernels.
 
 Reading a file of Numba's cache can run code that is in it, so whoever can write a file there runs code in this process.
 """
@@ -16,11 +16,11 @@ WRITE_GROUP, WRITE_OTHERS = stat.S_IWGRP, stat.S_IWOTH
 
 
 def why_shared(folder: Path, beside_source: bool = False) -> str:
-    """Return who else may write to a folder or replace it, in words; an empty string if nobody but this user and root.
+    """Return in words who else may write to a folder or replace it; an empty string if only this user and root may.
 
     A folder counts as replaceable if others may write to a folder above it, unless that folder has the sticky bit, as
-    /tmp has. A folder beside the source of its code (`beside_source`) is compared with the folder of the source, because
-    who may write there can change the source.
+    /tmp has. With `beside_source`, the folder lies beside the source of its code. Users who may write to the folder of the
+    source do not count then, because they can change the code anyway.
     """
     if beside_source:
         status, source = os.lstat(folder), os.lstat(folder.parent)
@@ -45,7 +45,7 @@ def _chain(folder: Path) -> str:
 
 @cache
 def _parents(folder: Path) -> str:
-    """Return who else may replace an entry of `folder`, or a folder above it, that this user or root owns."""
+    """Return who else may replace `folder`, a folder above it, or an entry of `folder` that this user or root owns."""
     status = os.lstat(folder)
     if not status.st_mode & stat.S_ISVTX or stat.S_ISLNK(status.st_mode):
         return _chain(folder)
@@ -63,7 +63,7 @@ def _owner(status: os.stat_result, trusted: set[int], folder: Path) -> str:
 
 
 def _mode(status: os.stat_result, folder: Path) -> str:
-    """Return which others the mode of a folder lets write to it. A group that has only this user as a member is no other."""
+    """Return in words who else may write to a folder by its mode. A group whose only member is this user does not count."""
     if status.st_mode & WRITE_OTHERS:
         return f"everybody may write to {folder}"
     if status.st_mode & WRITE_GROUP and not _is_own_group(status.st_gid):
@@ -73,7 +73,7 @@ def _mode(status: os.stat_result, folder: Path) -> str:
 
 @cache
 def _is_own_group(group: int) -> bool:
-    """Return whether a group is that of root, or the private group of this user, which has the user's name."""
+    """Return whether a group is the group of root, or the private group of this user, which has the user's name."""
     try:
         found, user = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
     except KeyError:

@@ -1,4 +1,4 @@
-"""Cut a text into sentences, for explanations that show the one which scores best. Scores never depend on these cuts."""
+"""Cut a text into sentences, for explanations that show the best-scored sentence. Scores never depend on these cuts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import islice
 
 import numpy as np
 
-# The most sentences of a document that an explanation scores, and the most characters that it shows of one.
+# The largest number of sentences of a document that an explanation scores, and of characters of a sentence that it shows.
 MOST_SENTENCES, SHOWN = 64, 300
 # A sentence ends with a full stop, a question mark or an exclamation mark before white space, or with an empty line.
 _ENDS = re.compile(r"(?<=[.!?])[\"')\]”’]*\s+|(?<=[。！？])\s*|\n\s*\n")
 
 
 def first_sentences(text: str) -> list[str]:
-    """Return the first sentences of a text, at most `MOST_SENTENCES`, without those that hold no letter and no digit."""
+    """Return the first sentences of a text, at most `MOST_SENTENCES`. Sentences without a letter or digit are left out."""
 
     def parts() -> Iterator[str]:
         begin = 0

@@ -15,7 +15,7 @@ import numpy as np
 from sublex.tools.copies import Uncopied
 
 NUL_FAULT = "has a NUL character, at which trec_eval and other programs cut it off"
-# Half of a surrogate pair in UTF-8 begins with the first of these bytes, and its second byte is not below the second.
+# Half of a surrogate pair in UTF-8 has SURROGATE as its first byte, and a second byte of at least FIRST_HALF.
 SURROGATE, FIRST_HALF = 0xED, 0xA0
 
 
@@ -34,7 +34,7 @@ class Strings(Uncopied, Sequence[str]):
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Strings:
-        """Return the strings as `Strings`; an argument that is a `Strings` already is returned unchanged."""
+        """Return the strings as `Strings`. An argument that is a `Strings` already is returned unchanged."""
         if isinstance(strings, Strings):
             return strings
         return cls.joined(*end_to_end([string.encode(errors="surrogatepass") for string in strings]))
@@ -82,7 +82,7 @@ class Strings(Uncopied, Sequence[str]):
 
 
 def id_fault(text: str) -> str:
-    """Return why a text cannot be the id of a document or topic; an empty string if it can.
+    """Return the reason why a text cannot be the id of a document or topic; an empty string if it can.
 
     The C code of trec_eval takes an id for its part before a NUL character, and crashes on half of a surrogate pair.
     """

@@ -1,4 +1,4 @@
 """Models of decision trees that LightGBM or XGBoost learned: their files, their predictions, and what each feature adds.
 
-Neither program is needed: the files are read here. This room trains nothing.
+The code here reads the files itself and does not need these programs. It trains nothing.
 """

@@ -19,15 +19,15 @@ WANTED = "a model that LightGBM saved as text (.txt) or XGBoost saved as JSON (.
 
 
 class UnreadModel(Exception):
-    """A model is damaged, or of a kind that is not read. The message is a clause that says why."""
+    """A model is damaged, or Sublex cannot read its kind. The message is a clause that says why."""
 
 
 class Tree(NamedTuple):
     """One tree as lists with an item for each node. The root is node 0.
 
     `feature` is the number of the feature that a node looks at, `LEAF` for a leaf. A value goes left if it is at most
-    `threshold`. A value that is missing goes left where `missing_left` is true. `missing` says which values are missing:
-    `NOTHING`, `ZEROS` or `NAN`. `value` is what a leaf adds, and `cover` how much of the training data reached a node.
+    `threshold`. A missing value goes left if `missing_left` is true. `missing` says which values are missing: `NOTHING`,
+    `ZEROS` or `NAN`. `value` is the number that a leaf adds, and `cover` the amount of training data that reached a node.
     """
 
     feature: Sequence[int]
@@ -43,7 +43,7 @@ class Tree(NamedTuple):
 class Forest:
     """The sum of trees, plus `base`. Rows of features are arrays of float64.
 
-    `names` are the names of the features that the file gives; they are empty if it gives none. `width` is the number of
+    `names` are the names of the features in the file; they are empty if the file has none. `width` is the number of
     features. `single` says that values are rounded to float32 before they are compared, as XGBoost does.
     """
 
@@ -81,7 +81,7 @@ class Forest:
         return found + self.base
 
     def contributions(self, row: Any) -> np.ndarray:
-        """Return what each feature adds to the prediction of a row, and last what the model predicts without any.
+        """Return the number that each feature adds to the prediction of a row, and at the end the prediction without features.
 
         These are Shapley values: the part of a feature is its mean effect over all orders in which features become known. A
         feature that is not known yet follows both branches of a node, each by its share of the training data. The numbers
@@ -136,7 +136,7 @@ def _check(tree: Tree, width: int, name: str) -> None:
     children = np.concatenate([left[inner], right[inner]])
     if ((feature[inner] < 0) | (feature[inner] >= width)).any():
         raise UnreadModel(f"{name} looks at a feature that is not there")
-    # Each node but the root is the child of one node, and a child has a higher number or the walk would not end.
+    # Each node except the root must be a child exactly once.
     if len(children) != size - 1 or not np.array_equal(np.sort(children), np.arange(1, size)):
         raise UnreadModel(f"{name} is no tree")
     if not _reaches_all(inner, left, right):

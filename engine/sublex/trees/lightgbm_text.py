@@ -8,12 +8,13 @@ from typing import Any
 from sublex.trees.forest import Forest, Tree, UnreadModel
 from sublex.trees.tree_kernels import LEAF
 
-# Bits of `decision_type`: a split into categories; missing values go left; and from here on, which values are missing.
+# `decision_type` has bits. The bit CATEGORIES means a split into categories. The bit LEFT means that missing values go left.
+# The bits from place MISSING on say which values are missing.
 CATEGORIES, LEFT, MISSING = 1, 2, 2
 
 
 def from_lightgbm(text: str) -> Forest:
-    """Return the model in a text. Raise an exception for a text that is not such a model: UnreadModel, or one of Python's."""
+    """Return the model in a text. If the text is not such a model, raise UnreadModel or an exception of Python."""
     head, *blocks = text.split("\nTree=")
     about = _values(head)
     if int(about.get("num_class", "1")) != 1 or int(about.get("num_tree_per_iteration", "1")) != 1:
@@ -47,7 +48,7 @@ def _tree(values: dict[str, str], number: int) -> Tree:
         [_node(child, splits) for child in _numbers(values, side, int, splits)]
         for side in ("left_child", "right_child")
     )
-    # One leaf alone has no count in some versions.
+    # In some versions of LightGBM, a tree with a single leaf has no count.
     counts = _numbers(values, "leaf_count", float, leaves) if splits else [1.0]
     cover = [*_numbers(values, "internal_count", float, splits), *counts]
     return Tree(

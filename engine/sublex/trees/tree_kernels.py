@@ -9,9 +9,9 @@ from sublex.tools.compiled import F64, I32, U8, inner, kernel
 
 # A node with this feature is a leaf.
 LEAF = -1
-# Which values are missing at a node: none, so that NaN counts as 0; zeros, with NaN; or NaN alone.
+# The values that are missing at a node. NOTHING: no value, and NaN counts as 0. ZEROS: zeros and NaN. NAN: only NaN.
 NOTHING, ZEROS, NAN = 0, 1, 2
-# Numbers as near to 0 as this are zeros.
+# A number counts as zero if its distance from 0 is at most this.
 ZERO = 1e-35
 TREES = (I32, I32, F64, I32, I32, U8, U8, F64)
 
@@ -46,14 +46,14 @@ def sums(roots, feature, threshold, left, right, missing_left, missing, value, r
 def shapley(roots, feature, threshold, left, right, missing_left, missing, value, cover, row, depth, found):
     """Add the Shapley values of a row to `found`, which has one more item than the row: the prediction without features.
 
-    The walk keeps the features of the path that it is on. For each: `known`, 1 if the row's value goes along the path and 0 if
-    not, and `share`, the part of the training data that goes along. A leaf of value v adds v times the product of `known` for
-    the features that are known and of `share` for the others. `depth` is the largest number of nodes on a path.
+    The walk keeps two numbers for each feature of its path. `known` is 1 if the row's value goes along the path, otherwise 0.
+    `share` is the part of the training data that goes along. If some features are known, a leaf of value v adds v times a
+    product: `known` of the known features, times `share` of the others. `depth` is the largest number of nodes on a path.
     """
     stack, child = np.empty(depth + 1, np.int32), np.empty(depth + 1, np.int8)
     used, features = np.empty(depth + 1, np.int32), np.int64(0)
     known, share = np.empty(depth + 1), np.empty(depth + 1)
-    # What a node changed, so that it can be undone: the place of its feature, and the values before.
+    # For each node of the path, the data to undo its changes: the place of its feature, and the values before.
     place_of, known_before, share_before = np.empty(depth + 1, np.int32), np.empty(depth + 1), np.empty(depth + 1)
     chances = np.empty(depth + 2)
     for tree in range(len(roots)):
@@ -65,7 +65,7 @@ def shapley(roots, feature, threshold, left, right, missing_left, missing, value
                 top -= 1
                 continue
             if child[top]:
-                # Back from a child: undo what going to it changed.
+                # The walk is back from a child, so it undoes the changes that it made for the child.
                 place = place_of[top]
                 if known_before[top] < 0:
                     features -= 1
@@ -98,7 +98,7 @@ def shapley(roots, feature, threshold, left, right, missing_left, missing, value
 
 @inner
 def _leaf(value, used, known, share, features, chances, found):
-    """Add the Shapley values of one leaf: those of the game whose value is a product over the features of the path."""
+    """Add the Shapley values of one leaf. The leaf is a game whose value is a product over the features of the path."""
     without = value
     for each in range(features):
         without *= share[each]

@@ -15,7 +15,7 @@ COLUMNS = ("left_children", "right_children", "split_indices", "split_conditions
 
 
 def from_xgboost(text: str) -> Forest:
-    """Return the model in a text. Raise an exception for a text that is not such a model: UnreadModel, or one of Python's."""
+    """Return the model in a text. If the text is not such a model, raise UnreadModel or an exception of Python."""
     learner = json.loads(text)["learner"]
     booster, about = learner["gradient_booster"], learner["learner_model_param"]
     if booster["name"] != "gbtree":
@@ -53,7 +53,8 @@ def _tree(tree: dict[str, Any], number: int) -> Tree:
     if len({len(tree[name]) for name in COLUMNS}) > 1:
         raise UnreadModel(f"tree {number} has columns of different lengths")
     is_leaf = [child == -1 for child in left]
-    # XGBoost keeps numbers as float32, and goes left below the threshold; at most the number before it is the same.
+    # XGBoost keeps numbers as float32, and a value goes left if it is below the threshold. That is the same as "at most the
+    # next lower float32".
     with np.errstate(over="ignore"):
         conditions = np.asarray(tree["split_conditions"], np.float64).astype(np.float32)
     below = np.nextafter(conditions, np.float32(-np.inf)).astype(np.float64)

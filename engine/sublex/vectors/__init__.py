@@ -1,5 +1,5 @@
-"""Vectors that other programs computed for documents or queries: files, arrays and data frames of them are read here.
+"""Read vectors that other programs computed for documents or queries: from files, arrays and data frames.
 
-`read.py` detects the format of a file, and each format has a module. What belongs to which document of an index is not
-decided here: `representations/vector_sets.py` does that.
+`read.py` detects the format of a file, and each format has a module. `representations/vector_sets.py` decides which vector
+belongs to which document of an index.
 """

@@ -1,4 +1,4 @@
-"""What readers of vectors return, and the checks that all of them share."""
+"""The batches that readers of vectors return, and the checks that all readers share."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.tools.messages import counted
 
-# The most numbers that one vector may have.
+# The largest number of entries of a vector.
 MOST_ENTRIES = 1 << 16
-# The most rows that one matrix may have.
+# The largest number of rows of a matrix.
 MOST_ROWS = 1 << 16
-# Rows that readers return at a time, unless the rows lie in a file that is mapped into memory.
+# The number of rows that a reader returns at a time, unless the rows lie in a file that is mapped into memory.
 ROWS_PER_BATCH = 4096
 
 
 class VectorsBatch(NamedTuple):
     """The vectors of some documents or queries.
 
-    `rows` is an array of numbers with one row for each of `ids`. For matrices, `sizes` (int64) has the number of rows of each
-    of `ids`, and `rows` the rows of all of them, end to end; `tokens` has the text of each row, or is empty. If it is
+    `rows` is an array of numbers with one row for each of `ids`. For matrices, `rows` has the rows of all matrices, end to
+    end. `sizes` (int64) has the number of rows of each matrix, and `tokens` the text of each row, or nothing. If the batch is
     `mapped`, the rows lie in a file, and stay valid when the next batch is read. `texts` has the texts of queries, if the
     file has them. `place` says where the batch comes from, for messages.
     """
@@ -37,7 +37,7 @@ class VectorsBatch(NamedTuple):
 
 
 class Repeated(Sequence[str]):
-    """Ids of matrices, each as often as its matrix has rows."""
+    """The id of each row of some matrices: an id is repeated for each row of its matrix."""
 
     def __init__(self, ids: Sequence[str], sizes: np.ndarray):
         self._ids, self._ends = ids, np.cumsum(sizes)
@@ -50,7 +50,7 @@ class Repeated(Sequence[str]):
 
 
 def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -> np.ndarray:
-    """Return the numbers of rows of matrices as int64. Raise InputError unless they are possible and add up to `rows`."""
+    """Return the numbers of rows of matrices as int64. Raise InputError if one is impossible, or if they do not add up to `rows`."""
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) != len(ids):
         raise InputError(f"{place} has {counted(len(ids), 'id')} and no whole number of rows for each of them.")
     wrong = np.flatnonzero((sizes < 1) | (sizes > MOST_ROWS))
@@ -66,7 +66,7 @@ def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -
 
 
 def expect_tokens(tokens: Sequence[str], rows: int, place: str) -> Sequence[str]:
-    """Return the tokens of rows. Raise InputError unless there are as many, or none."""
+    """Return the tokens of rows. Raise InputError if there are some, but not one for each row."""
     if len(tokens) not in (0, rows):
         raise InputError(f"{place} has {counted(rows, 'row')} and {counted(len(tokens), 'token')}; give each row one.")
     return tokens
@@ -86,7 +86,7 @@ def expect_width(width: int, place: str) -> None:
 
 
 def expect_numbers(dtype: np.dtype[Any], place: str) -> None:
-    """Raise InputError unless a type is one of numbers that can be entries of vectors."""
+    """Raise InputError if values of this type cannot be entries of vectors."""
     if dtype.hasobject:
         raise InputError(f"{place} holds pickled Python objects, which Sublex never loads; save plain numbers.")
     if dtype.kind not in "fiu":
@@ -94,7 +94,7 @@ def expect_numbers(dtype: np.dtype[Any], place: str) -> None:
 
 
 def single(rows: np.ndarray, ids: Sequence[str], place: str) -> np.ndarray:
-    """Return rows as float32. Raise InputError, which names the id, for a number that is not finite as float32."""
+    """Return rows as float32. Raise InputError for a number that is not finite as float32. The message names the id."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.ascontiguousarray(rows, np.float32)
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():

@@ -1,6 +1,6 @@
 """Read the vectors of a folder that Pyserini writes: a flat index of Faiss in `index`, and its docnos in `docid`.
 
-Faiss itself is not needed. Only flat indexes are read, because others do not keep the vectors as they were.
+Faiss itself is not needed. Only flat indexes are read, because other kinds of indexes change the vectors.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sublex.vectors.npy import read_ids
 INDEX, IDS = "index", "docid"
 # The codes of flat indexes for inner products, for L2, and for other metrics.
 FLAT = (b"IxFI", b"IxF2", b"IxFl")
-# The width, the number of vectors, two numbers without a meaning, whether it is trained, and the metric.
+# The header: the width, the number of vectors, two numbers without a meaning, whether the index is trained, and the metric.
 HEADER = struct.Struct("<iqqq?i")
 SIZE = struct.Struct("<Q")
-# Metrics above this one have an argument, a float32, after the header.
+# A metric with a number above this has an argument, a float32, after the header.
 PLAIN_METRICS = 1
 
 

@@ -18,7 +18,7 @@ from sublex.vectors.batch import VectorsBatch, expect_width
 from sublex.vectors.npids import read_npids
 
 META, VECTORS, IDS = "pt_meta.json", "vecs.f4", "docnos.npids"
-# Bytes that the file of settings may have.
+# The largest size in bytes of the file of settings.
 LONGEST_META = 1 << 20
 
 

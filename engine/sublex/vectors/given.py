@@ -85,7 +85,7 @@ def _of_array(given: Any) -> np.ndarray:
 
 
 def _ids(given: Any) -> list[str]:
-    """Return ids as texts. Raise InputError for a value that is no list of ids."""
+    """Return ids as texts. Raise InputError if the value is not a list of ids."""
     if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
         raise InputError(f"The ids are {arguments.shown(given)}; give a list, with one id for each row.")
     return list(map(_id, given))
@@ -119,7 +119,7 @@ def _of_frame(frame: Any, terms: Interner) -> VectorsBatch | SparseBatch:
 
 
 def _of_values(ids: Sequence[str], values: Sequence[Any], place: str, terms: Interner) -> VectorsBatch | SparseBatch:
-    """Return vectors as a batch: weights of terms if the first of them is a dictionary."""
+    """Return vectors as a batch. If the first vector is a dictionary, they are all weights of terms."""
     if not values or not isinstance(values[0], Mapping):
         return _of_lists(ids, values, place)
     for name, value in zip(ids, values, strict=True):
@@ -141,7 +141,7 @@ def _of_values(ids: Sequence[str], values: Sequence[Any], place: str, terms: Int
 
 
 def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> VectorsBatch:
-    """Return vectors that are sequences of numbers as a batch; matrices if the first of them is one."""
+    """Return vectors that are sequences of numbers as a batch. If the first one is a matrix, they are all matrices."""
     try:
         arrays = [_array(vector) for vector in vectors]
     except (ValueError, TypeError):

@@ -1,6 +1,7 @@
-"""Kernels that read vectors from JSON lines: an object on each line, with an id and a list of numbers, or an object of them.
+"""Kernels that read vectors from JSON lines.
 
-A matrix is a list of lists of one size.
+Each line is an object with an id and a vector. A vector is a list of numbers, or an object whose values are numbers. A matrix
+is a list of lists of the same size.
 
 `scan` is called by `vectors.json_lines`. It reads lines of the usual form, and marks every other line as odd. Python's own
 `json` reads the odd lines.
@@ -13,7 +14,7 @@ from sublex.tools.compiled import F32, F64, I64, STORED_U8, inner, kernel
 
 MATRIX = int64[:, ::1]
 # The columns of `lines`: the number of the line, its id, its text, the form of the vector, the end of its numbers, the
-# width of a matrix, and its tokens. The id, the text and the tokens have two columns: where they begin and end.
+# width of a matrix, and its tokens. The id, the text and the tokens have two columns each, for their begin and their end.
 LINE_COLUMNS = 10
 # The forms of vectors.
 LIST, OBJECT, ROWS = 0, 1, 2
@@ -21,7 +22,7 @@ LIST, OBJECT, ROWS = 0, 1, 2
 ID, VECTOR, WORDS, TOKENS = 0, 1, 2, 3
 QUOTE, BACKSLASH, COMMA, COLON, NEWLINE = 34, 92, 44, 58, 10
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
-# A decimal number in float64 is off by less than this share after two multiplications by powers of ten.
+# If a decimal number is computed in float64 by two multiplications by powers of ten, its error is less than this share of it.
 SHARE = 2e-15
 SMALLEST, LARGEST = 1.2e-38, 3.4e38
 # The digits of a whole number that always fits in 64 bits, and the largest power of ten that float64 holds exactly.
@@ -52,7 +53,7 @@ def _string_end(buf, i, end):
 
 @inner
 def _value_end(buf, i, end):
-    """Return the place after the value at `i`, which no one reads, or -1."""
+    """Return the place after the value at `i`, or -1. The value itself is skipped."""
     c = buf[i]
     if c == QUOTE:
         stop, _ = _string_end(buf, i + 1, end)
@@ -171,7 +172,7 @@ def _role(buf, start, stop, names, name_ends, role_of):
 def _entries(buf, i, end, powers, numbers, m, spans):
     """Write the numbers of the list or object at `i`, and for an object the places of its names.
 
-    Return the place after it, or -1, and the number of all numbers.
+    Return the place after the list or object, or -1, and the number of all numbers.
     """
     named = buf[i] == OPEN_BRACE
     close = CLOSE_BRACE if named else CLOSE_BRACKET
@@ -212,7 +213,7 @@ def _entries(buf, i, end, powers, numbers, m, spans):
 def _matrix(buf, i, end, powers, numbers, m, spans):
     """Write the numbers of the lists in the list at `i`.
 
-    Return the place after it, or -1, the number of all numbers, and the size of each list.
+    Return the place after the outer list, or -1, the number of all numbers, and the size of each inner list.
     """
     width, begin = 0, m
     while i < end:
@@ -293,7 +294,7 @@ def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, span
             while i < end and 48 <= buf[i] <= 57:
                 i += 1
             line[2] = i
-            # A zero before other digits is no number of JSON.
+            # JSON allows no number with a zero before other digits.
             if i < end and (buf[i] == 46 or buf[i] == 101 or buf[i] == 69 or (c == 48 and i > line[1] + 1)):
                 return -1
         elif role >= 0:

@@ -1,6 +1,6 @@
 """Read vectors from JSON lines: on each line an object with an id and a list of numbers, or a list of such lists.
 
-A kernel reads lines of the usual form. Python's own `json` reads all others, and decides whether they are malformed.
+A kernel reads lines of the usual form. Python's own `json` reads all other lines, and decides whether they are malformed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ID_NAMES = ("id", "docno", "docid", "_id", "doc_id", "qid")
 VECTOR_NAMES = ("vector", "embedding", "row")
 TEXT_NAMES = ("query", "text")
 TOKEN_NAMES = ("tokens",)
-# Bytes of lines that are read at a time.
+# The number of bytes that are read at a time.
 BYTES = 1 << 23
 _POWERS = np.array([float(f"1e{power}") for power in range(23)])
 
@@ -40,7 +40,7 @@ def read_json_lines(path: str, texts: bool = False) -> Iterator[VectorsBatch]:
                     raise InputError(
                         f"{batch.place}: the vector is an object of weights; dense vectors are lists of numbers."
                     )
-                # Each vector has the width of its numbers, and a matrix that of its rows.
+                # The width of a vector is its number of entries. The width of a matrix is the width of its rows.
                 sizes = batch.sizes if batch.widths is None else batch.widths
                 width, first = width or int(sizes[0]), first or batch.ids[0]
                 if (sizes != width).any():
@@ -58,7 +58,7 @@ def read_json_lines(path: str, texts: bool = False) -> Iterator[VectorsBatch]:
 
 
 def begins_with_object(path: str) -> bool:
-    """Return whether the vector of the first line is an object of weights. A malformed line has none."""
+    """Return whether the vector of the first line is an object of weights. For a malformed line, return False."""
     with FileSource(path).open() as stream:
         for _, data in whole_lines(stream, 1 << 16, refuse(path)):
             line = data.lstrip().split(b"\n", 1)[0]
@@ -73,9 +73,9 @@ def begins_with_object(path: str) -> bool:
 class Lines(NamedTuple):
     """The vectors of some lines: the ids, the number of entries of each vector, all numbers, and the texts of queries.
 
-    `names` has the places of the names of entries in `data`, for vectors that are objects; it is None for lists. `widths`
-    has the width of each matrix; it is None for vectors. `tokens` has the texts of the rows of matrices, end to end, or none.
-    `place` is that of the first of these lines, for messages.
+    If vectors are objects, `names` has the places in `data` of the names of their entries; for lists, `names` is None. `widths`
+    has the width of each matrix; it is None for vectors. `tokens` has the texts of the rows of matrices, end to end, or is
+    empty. `place` is the place of the first of these lines, for messages.
     """
 
     ids: list[str]
@@ -90,7 +90,7 @@ class Lines(NamedTuple):
 
 
 def scanned(data: bytes, path: str, first: int, texts: bool) -> Iterator[Lines]:
-    """Yield the vectors of whole lines, of which the first has the number `first`: lists, objects, and matrices."""
+    """Yield the vectors of whole lines: lists, objects, and matrices. The first line has the number `first`."""
     from sublex.vectors import json_kernels
 
     names = [*ID_NAMES, *VECTOR_NAMES, *TOKEN_NAMES, *(TEXT_NAMES if texts else ())]
@@ -100,7 +100,7 @@ def scanned(data: bytes, path: str, first: int, texts: bool) -> Iterator[Lines]:
     encoded, name_ends = arena([name.encode() for name in names])
     count = count_lines(data) + 1
     lines, odd = np.empty((count, json_kernels.LINE_COLUMNS), np.int64), np.empty((count, 3), np.int64)
-    # A number takes two bytes with the comma after it.
+    # A number takes at least two bytes, together with the comma after it.
     numbers, spans = np.empty(len(data) // 2 + 2, np.float32), np.empty((len(data) // 2 + 2, 2), np.int64)
     read, left = json_kernels.scan(
         np.frombuffer(data, np.uint8), encoded, name_ends, np.array(kinds), _POWERS, lines, numbers, spans, odd
@@ -126,7 +126,7 @@ def scanned(data: bytes, path: str, first: int, texts: bool) -> Iterator[Lines]:
 
 
 def _all_tokens(data: bytes, lines: np.ndarray, sizes: np.ndarray, ids: list[str], place: str) -> list[str]:
-    """Return the tokens of the matrices of some lines, end to end; none if no line has any."""
+    """Return the tokens of the matrices of some lines, end to end. Return an empty list if no line has tokens."""
     found: list[str] = []
     if not lines[:, 9].any():
         return found
@@ -140,7 +140,7 @@ def _all_tokens(data: bytes, lines: np.ndarray, sizes: np.ndarray, ids: list[str
 
 
 def _tokens(value: Any, size: int, name: object, place: str) -> list[str]:
-    """Return the tokens of a matrix, "" for each row if they are unknown."""
+    """Return the tokens of a matrix. If they are unknown, return "" for each row."""
     if value is None:
         return [""] * size
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
@@ -204,7 +204,7 @@ def _by_python(line: bytes, place: str, texts: bool) -> Lines:
 
 
 def _width_of(rows: list[list[Any]], name: object, place: str) -> np.ndarray:
-    """Return the width of a matrix. Raise InputError for one with rows of two widths."""
+    """Return the width of a matrix. Raise InputError if its rows have different widths."""
     sizes = sorted(set(map(len, rows)))
     if len(sizes) > 1:
         raise InputError(f"{place}: the matrix of {name} has rows of {sizes[0]:,} and of {sizes[1]:,} numbers.")
@@ -213,11 +213,11 @@ def _width_of(rows: list[list[Any]], name: object, place: str) -> np.ndarray:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The members of a JSON object, of which several may have one name."""
+    """The members of a JSON object as pairs, since several members may have the same name."""
 
 
 def _singles(values: list[Any], name: object, place: str) -> np.ndarray:
-    """Return numbers as float32. Raise InputError for a number that is finite, and is not as float32."""
+    """Return numbers as float32. Raise InputError for a finite number that is too large for float32."""
     try:
         wide = np.array(values, np.float64)
     except OverflowError:

@@ -1,7 +1,7 @@
-"""Matrices: rows of one width, some for each document, kept end to end.
+"""Matrices: several rows of the same width for each document. The rows of all documents are kept end to end.
 
-A `Matrices` stands where an array with one row for each document does: it has a shape, a type and a length, and gives some of
-its documents by a slice, numbers or a mask.
+A `Matrices` can take the place of an array with one row for each document. It has a shape, a type and a length, and a slice,
+an array of numbers or a mask selects some of its documents.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 class Matrices:
     """The matrices of some documents.
 
-    `data` is an array of two dimensions with the rows of all matrices. The matrix of document d has the rows `starts[d]`
-    to `starts[d + 1]`, which may be none. `starts` is an array of int64. `tokens` (int32) has for each row the number of its
-    token in a list of texts, -1 for an unknown one; it is None if no tokens are known.
+    `data` is an array of two dimensions with the rows of all matrices. The matrix of document d is
+    `data[starts[d]:starts[d + 1]]`, which may be empty. `starts` is an array of int64. `tokens` (int32) has for each row the
+    number of its token in a list of texts, -1 for an unknown token; it is None if no tokens are known.
     """
 
     def __init__(self, data: np.ndarray, starts: np.ndarray, tokens: np.ndarray | None = None):
@@ -61,7 +61,7 @@ class Matrices:
 
     @staticmethod
     def stacked(blocks: Sequence[Matrices]) -> Matrices:
-        """Return the matrices of several blocks as one, with tokens if all have them."""
+        """Return the matrices of several blocks as one block. It has tokens if all blocks have tokens."""
         tokens = [block.tokens for block in blocks if block.tokens is not None]
         return Matrices.of_sizes(
             np.concatenate([block.data for block in blocks]),
@@ -70,12 +70,12 @@ class Matrices:
         )
 
     def with_tokens(self) -> Matrices:
-        """Return the same matrices with a token for each row, which is unknown where there was none."""
+        """Return the same matrices with a token for each row. A row that had no token gets the unknown token."""
         unknown = np.full(len(self.data), -1, np.int32)
         return Matrices(self.data, self.starts, unknown if self.tokens is None else self.tokens)
 
 
 def places(begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the whole numbers from each begin on, as many as each size, end to end."""
+    """Return, end to end, the whole numbers from begins[k] up to begins[k] + sizes[k] - 1, for each k."""
     ends = np.cumsum(sizes, dtype=np.int64)
     return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begins - (ends - sizes), sizes)

@@ -1,7 +1,7 @@
 """Read the docnos in a file of the package npids, which PyTerrier uses beside vectors. The package itself is not needed.
 
-A file is a chain of blocks. Each has a header, settings in JSON, and the docnos in one of six codings; blocks for looking up
-a docno come after them and are not read.
+A file is a chain of blocks. A block has a header, settings in JSON, and docnos in one of six codings. Blocks that serve to
+look up a docno come after these blocks and are not read.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sublex.errors import InputError
 from sublex.tools.messages import counted
 from sublex.tools.plain_files import open_plain
 
-# The type of a block, the place of the next one or -1, the number of docnos, and the bytes of the settings.
+# The header of a block: its type, the place of the next block or -1, the number of docnos, and the bytes of the settings.
 HEADER = struct.Struct("<IqqI")
 MAGIC, DOCNOS = int.from_bytes(b"NPID", "little"), 0
 VERSION = 1
-# Bytes of settings, and digits and bytes of a docno, that a block may have.
+# The largest number of bytes of a block's settings, of digits in a docno, and of bytes of a docno.
 LONGEST_SETTINGS, MOST_DIGITS, LONGEST_DOCNO = 1 << 16, 64, 1 << 12
-# Bytes in memory for a docno besides its letters.
+# The bytes of memory that a docno takes in addition to its letters.
 PER_DOCNO = 64
 
 
@@ -34,7 +34,7 @@ class _Bad(ValueError):
 
 
 class _Settings(NamedTuple):
-    """The settings of a block. Values of another type, or beyond the limits, raise `_Bad`."""
+    """The settings of a block. A value of a wrong type, or beyond the limits, raises `_Bad`."""
 
     values: dict[str, Any]
 
@@ -51,7 +51,7 @@ class _Settings(NamedTuple):
         return value
 
 
-# The functions take the bytes of a block, the number of its docnos, and its settings.
+# A function for each coding. It takes the bytes of a block, the number of its docnos, and its settings.
 
 
 def _fixed(data: bytes, count: int, settings: _Settings) -> list[str]:
@@ -94,7 +94,7 @@ def _padded(data: bytes, count: int, settings: _Settings) -> list[str]:
 
 
 def _parts(data: bytes, count: int, size: int) -> list[bytes]:
-    """Return bytes in parts of one size."""
+    """Return bytes cut into parts of equal size."""
     if len(data) != count * size:
         raise _Bad
     return [data[begin : begin + size] for begin in range(0, len(data), size)] if size else [b""] * count
@@ -107,7 +107,7 @@ CODINGS: dict[str, Callable[[bytes, int, _Settings], list[str]]] = {
 
 
 def read_npids(path: str, expected: int, memory: int) -> list[str]:
-    """Return the docnos in a file. Raise InputError unless there are `expected`, and for a file that is damaged."""
+    """Return the docnos in a file. Raise InputError if their number is not `expected`, or if the file is damaged."""
     found: list[str] = []
     try:
         with open_plain(path) as stream:
@@ -124,7 +124,8 @@ def read_npids(path: str, expected: int, memory: int) -> list[str]:
                     raise _Bad
                 if begin and kind == DOCNOS:
                     coding, prefix = CODINGS.get(str(settings.get("format"))), settings.get("prefix") or ""
-                    # A number of docnos that come in order takes no room in the file, so it is checked first.
+                    # A coding of consecutive numbers needs no bytes for a docno. So the number of docnos is checked before
+                    # memory depends on it.
                     if coding is None or len(found) + count > expected:
                         raise _Bad
                     _expect_memory(count * (len(prefix) + PER_DOCNO) + 4 * (end - place), memory, path)
@@ -143,7 +144,7 @@ def _header(stream: BinaryIO, begin: int, size: int) -> tuple[int, int, int, dic
     """Return the type of the block at a place, the place of the next one, the number of its docnos, and its settings."""
     stream.seek(begin)
     kind, following, count, length = HEADER.unpack(stream.read(HEADER.size))
-    # Blocks follow each other, so that no chain of them is a ring.
+    # The next block must come later in the file, so a chain of blocks always ends.
     if length > LONGEST_SETTINGS or (following >= 0 and not begin < following < size):
         raise _Bad
     settings = json.loads(stream.read(length)) if length else {}

@@ -1,7 +1,7 @@
 """Read vectors from NumPy's files: `.npy`, and `.npz` with an array of ids.
 
-Headers are checked against the sizes of files before memory depends on them. Nothing is unpickled. Arrays that lie plain in
-a file are mapped, so they need no memory.
+Headers are checked against the sizes of files before memory depends on them. Nothing is unpickled. Arrays that are not
+compressed are mapped from the file, so they need no memory.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ MAGIC = b"\x93NUMPY"
 # The names of arrays in a `.npz` file, in the order in which they are looked for.
 ID_ARRAYS = ("docnos", "ids", "docids", "docno", "doc_ids", "qids", "qid", "id")
 TERM_ARRAYS = ("terms", "vocabulary")
-# Of matrices: the number of rows of each, or the places at which they begin.
+# The names of arrays of matrices: for the tokens, for the number of rows of each matrix, and for the places where they begin.
 TOKEN_ARRAYS = ("tokens",)
 SIZE_ARRAYS, OFFSET_ARRAYS = ("sizes", "lengths", "doclens"), ("offsets", "starts")
 ROW_ARRAYS = ("rows", "vectors", "embeddings", "embedding", "vector")
 # Endings of the file of ids beside a `.npy` file.
 ID_FILES = (".docnos", ".ids", ".txt")
-# Bytes of the part of a zip file's local header before the name, and the places of the sizes of name and extra field.
+# The part of a zip file's local header before the name. It has the sizes of the name and of the extra field.
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 LONGEST_HEADER = 10_000
-# Dimensions and bytes that an array of NumPy can have.
+# The largest number of dimensions, and of bytes, of an array of NumPy.
 MOST_AXES, MOST_BYTES = 32, 1 << 62
-# What Python raises for the header of an array that is none.
+# The exceptions that Python raises for a wrong header of an array.
 HEADER_ERRORS = (
     ValueError, KeyError, TypeError, OSError, SyntaxError, RecursionError, MemoryError, struct.error, tokenize.TokenError,
 )  # fmt: skip
-# What Python raises for a damaged zip file.
+# The exceptions that Python raises for a damaged zip file.
 ZIP_ERRORS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError,
     struct.error,
@@ -66,7 +66,7 @@ class ArrayHeader(NamedTuple):
 
 
 def read_header(stream: BinaryIO, place: str) -> ArrayHeader:
-    """Read the header of an array from a stream. Raise InputError unless it is one of numbers or texts."""
+    """Read the header of an array from a stream. Raise InputError unless the array is one of numbers or texts."""
     try:
         version = np.lib.format.read_magic(stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
@@ -82,7 +82,7 @@ def read_header(stream: BinaryIO, place: str) -> ArrayHeader:
         raise InputError(f"{place} holds pickled Python objects, which Sublex never loads; save plain numbers.")
     if dtype.fields or dtype.subdtype or not dtype.itemsize:
         raise InputError(f"{place} holds values of the type {dtype}; Sublex reads numbers, and texts as ids.")
-    # An array without values may claim any size beside a 0.
+    # An array without values has a 0 in its shape, and may claim any other sizes beside it.
     whole = len(shape) <= MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
     if not whole or prod(size or 1 for size in shape) * dtype.itemsize > MOST_BYTES:
         raise InputError(f"{place} claims a shape that no array has; write it by numpy.save.")
@@ -90,7 +90,7 @@ def read_header(stream: BinaryIO, place: str) -> ArrayHeader:
 
 
 def expect_size(header: ArrayHeader, found: int, place: str) -> None:
-    """Raise InputError unless an array has as many bytes as its header claims."""
+    """Raise InputError if an array has another number of bytes than its header claims."""
     if header.data_bytes != found:
         claimed = " × ".join(f"{size:,}" for size in header.shape)
         raise InputError(
@@ -99,7 +99,7 @@ def expect_size(header: ArrayHeader, found: int, place: str) -> None:
 
 
 def read_npy(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBatch]:
-    """Yield the vectors of a `.npy` file. Their ids come from another file, by default the one beside it."""
+    """Yield the vectors of a `.npy` file. Their ids come from another file, by default the file of ids beside it."""
     rows = _mapped(path, 0, None, path)
     expect_shape(rows.shape, path)
     expect_numbers(rows.dtype, path)
@@ -118,7 +118,7 @@ def read_ids(path: str, memory: int) -> list[str]:
                 header = read_header(stream, path)
                 expect_size(header, size - header.bytes, path)
                 return _ids(header, stream, memory, path)
-            # A list of texts takes at most 60 bytes a line besides the text.
+            # In a list of texts, a line takes at most 60 bytes in addition to its text.
             _expect_memory(size + 60 * size // 2, memory, path)
             stream.seek(0)
             lines = stream.read().decode("utf-8-sig").split("\n")
@@ -141,7 +141,7 @@ def _beside(path: str) -> str:
 
 
 def _mapped(path: str, begin: int, size: int | None, place: str) -> np.ndarray:
-    """Return the array that begins at a byte of a file, mapped. It has `size` bytes with its header, or all that follow."""
+    """Map the array that begins at a byte of a file. With its header it has `size` bytes, or all bytes up to the end."""
     try:
         with open_plain(path) as stream:
             stream.seek(0, io.SEEK_END)
@@ -160,9 +160,9 @@ def _mapped(path: str, begin: int, size: int | None, place: str) -> np.ndarray:
 
 
 def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBatch]:
-    """Yield the vectors of a `.npz` file, which has an array of ids and one of rows.
+    """Yield the vectors of a `.npz` file, which has an array of ids and an array of rows.
 
-    If it also has the sizes of matrices, or the places at which they begin, the rows are those of matrices.
+    If the file also has the sizes of matrices, or the places where they begin, the rows are rows of matrices.
     """
     with _opened(path) as (stream, archive, members):
         rows = _member(members, ROW_ARRAYS, "vectors", path)
@@ -191,7 +191,7 @@ def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBa
 
 @contextmanager
 def _opened(path: str) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
-    """Open a `.npz` file, and give its stream, the archive, and its members by name. Errors become InputErrors."""
+    """Open a `.npz` file, and yield its stream, the archive, and its members by name. Errors become InputErrors."""
     try:
         with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
             yield stream, archive, {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
@@ -212,14 +212,14 @@ def has_arrays(path: str, names: Sequence[str]) -> bool:
 
 
 def _sizes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: int) -> np.ndarray:
-    """Return the number of rows of each matrix, from an array of sizes or of offsets. They are not checked yet."""
+    """Return the number of rows of each matrix, from an array of sizes or of offsets. The caller has to check these numbers."""
     place = f"{path}: {info.filename}"
     values = _whole(archive, info, place, memory)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InputError(f"{place} is no list of whole numbers.")
     if info.filename.removesuffix(".npy") in SIZE_ARRAYS:
         return values
-    # Differences of unsigned numbers would not be below 0.
+    # The offsets become int64 below, because differences of unsigned numbers are never below 0.
     if not len(values) or values[0] != 0 or values.max() > np.iinfo(np.int64).max:
         raise InputError(
             f"{place} has places that do not lead from 0 to the number of rows; save one for each id, and the end."
@@ -228,7 +228,7 @@ def _sizes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: i
 
 
 def _whole(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, memory: int) -> np.ndarray:
-    """Return an array of numbers of a `.npz` file. Raise InputError if it takes more than `memory`."""
+    """Return an array of numbers of a `.npz` file. Raise InputError if it takes more than `memory` bytes."""
     with archive.open(info) as member:
         header = read_header(member, place)  # type: ignore[arg-type]
         expect_size(header, info.file_size - header.bytes, place)
@@ -241,9 +241,9 @@ def _whole(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, memory: 
 
 
 def read_arrays(path: str, names: Sequence[str], ids_file: str | None, memory: int) -> dict[str, Any]:
-    """Return arrays of numbers of a `.npz` file by name, with its `ids`, and its `terms` as texts.
+    """Return the arrays `names` of a `.npz` file by name. The result also has `ids` and `terms`, as texts.
 
-    Raise InputError for a file that lacks one of them, or whose arrays take more than `memory`.
+    Raise InputError if one of these is missing, or if an array takes more than `memory` bytes.
     """
     with _opened(path) as (_, archive, members):
         found: dict[str, Any] = {
@@ -268,7 +268,7 @@ def _member(members: dict[str, Any], names: tuple[str, ...], what: str, path: st
 
 
 def _begin_of(stream: BinaryIO, info: zipfile.ZipInfo, place: str) -> int:
-    """Return the place in a file at which the bytes of a member that is not compressed begin."""
+    """Return the place in a file where the bytes of a member begin. The member must not be compressed."""
     stream.seek(info.header_offset)
     signature, name, extra = LOCAL_HEADER.unpack(stream.read(LOCAL_HEADER.size))
     if signature != b"PK\x03\x04":
@@ -285,10 +285,10 @@ def _member_ids(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memo
 
 
 def _ids(header: ArrayHeader, stream: Any, memory: int, place: str) -> list[str]:
-    """Read the ids of an array whose header was read."""
+    """Read the ids of an array. Its header has been read from the stream already."""
     if len(header.shape) != 1 or header.dtype.kind not in "USiu":
         raise InputError(f"{place} is no list of ids; save texts or whole numbers in an array of one dimension.")
-    # A text takes some 60 bytes more than its letters.
+    # A text takes about 60 bytes in addition to its letters.
     _expect_memory(2 * header.data_bytes + 64 * header.shape[0], memory, place)
     data = stream.read(header.data_bytes)
     if len(data) != header.data_bytes:

@@ -14,13 +14,13 @@ from sublex.tools.plain_files import open_plain
 from sublex.vectors.batch import ROWS_PER_BATCH, Repeated, VectorsBatch, expect_numbers, expect_sizes, expect_width
 from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, TOKEN_NAMES, VECTOR_NAMES
 
-# Bytes of a value in memory by its type in the file; 8 for other types.
+# The bytes that a value takes in memory, by its type in the file. A value of another type takes 8.
 BYTES = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}
 
 
 @contextmanager
 def opened(path: str, memory: int) -> Iterator[Any]:
-    """Open a Parquet file. Errors of pyarrow, in the block too, become InputErrors that name the file."""
+    """Open a Parquet file and yield it. Errors of pyarrow, also those in the block, become InputErrors that name the file."""
     pyarrow = arrow()
     try:
         with open_plain(path) as stream:
@@ -81,9 +81,9 @@ def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
 
 
 def _expect_memory(metadata: Any, memory: int, path: str) -> None:
-    """Raise InputError if a part of the file, which is read at once, claims more bytes than memory allows.
+    """Raise InputError if a part of the file that is read at once claims more than `memory` bytes.
 
-    A run of equal values takes a few bytes in the file, so the numbers of values count too.
+    Many equal values may take only a few bytes in the file, so the numbers of values count too.
     """
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
@@ -110,14 +110,14 @@ def _is_list(kind: Any, pyarrow: Any) -> bool:
 
 
 def _sizes(column: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the sizes of lists, none of which is missing."""
+    """Return the sizes of the lists in a column. No list of the column may be missing."""
     if hasattr(column.type, "list_size"):
         return np.full(len(names), column.type.list_size)
     return np.asarray(column.value_lengths().to_numpy(zero_copy_only=False))
 
 
 def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[Any, np.ndarray | None]:
-    """Return the column of the rows of matrices, and the numbers of rows; other columns as they are, and None."""
+    """Return the rows of the matrices in a column, and the number of rows of each. Return another column unchanged, and None."""
     if not _is_list(column.type, pyarrow) or not _is_list(column.type.value_type, pyarrow):
         return column, None
     if column.null_count:
@@ -128,7 +128,7 @@ def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[A
 
 
 def _tokens(column: Any, names: list[str], sizes: np.ndarray, path: str, pyarrow: Any) -> list[str]:
-    """Return the tokens of matrices, end to end: each matrix has a list of as many as it has rows."""
+    """Return the tokens of matrices, end to end. The list of a matrix must have a token for each row."""
     if not _is_list(column.type, pyarrow) or column.null_count or column.flatten().null_count:
         raise InputError(f"{path} has tokens that are no lists of texts; leave the column out.")
     wrong = np.flatnonzero(_sizes(column, names) != sizes)

@@ -1,4 +1,4 @@
-"""Vectors of queries that a user gives: read once, and found by the id of a topic or by the text of a query."""
+"""Vectors that a user gives for queries. They are read once, and found by the id of a topic or by the text of a query."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from sublex.vectors.sparse import SparseBatch
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The most characters of a query that a message shows.
+# The largest number of characters of a query that a message shows.
 SHOWN = 60
 
 
 class _Named:
-    """The vectors, matrices or weights of queries for one name, by id and by text."""
+    """The vectors, matrices or weights of queries that are given under one name. They are found by id or by text."""
 
     def __init__(self, name: str, given: Any, memory: int):
         self.rows: list[np.ndarray] = []
-        # Where matrices begin in their batch, by the number of the batch.
+        # By the number of a batch: the places where its matrices begin in the batch.
         self.starts: dict[int, np.ndarray] = {}
-        # The tokens of the rows, by the number of the batch.
+        # By the number of a batch: the tokens of its rows.
         self.tokens: dict[int, Sequence[str]] = {}
         self.by_id: dict[str, tuple[int, int]] = {}
         self.by_text: dict[str, tuple[int, int]] = {}
-        # The weights of terms, by the number of the batch; the columns are the numbers of `_terms`.
+        # By the number of a batch: its weights of terms. A column is the number of a term in `_terms`.
         self._weights: list[csr_array] = []
         self._terms = Interner()
         self.place = f"the vectors given for {name}"
@@ -63,7 +63,7 @@ class _Named:
             raise InputError(f"{self.place} holds no vector of a query.")
 
     def _number(self, batch: VectorsBatch | SparseBatch, number: int) -> None:
-        """Note the places of the queries of a batch."""
+        """Keep the place of each query of a batch, by its id and by its text."""
         for place, qid in enumerate(batch.ids):
             if qid in self.by_id:
                 raise InputError(f"{batch.place} has a second vector of the query {qid}; give each query one.")
@@ -79,7 +79,7 @@ class _Named:
 
     @property
     def weighs(self) -> bool:
-        """Whether these are weights of terms."""
+        """Whether weights of terms are given, and not vectors or matrices."""
         return bool(self._weights)
 
     @cached_property
@@ -88,7 +88,10 @@ class _Named:
         return list(self._terms.strings())
 
     def find(self, qid: str | None, text: str) -> tuple[np.ndarray, Sequence[str]] | None:
-        """Return the vector of a query by its id, or else by its text, with its tokens; None for an unknown query."""
+        """Return the vector of a query and its tokens. The query is looked up by its id, and then by its text.
+
+        Return None for an unknown query.
+        """
         found = self.by_id.get(qid) if qid is not None else None
         found = found or self.by_text.get(text) or (self.by_id.get(text) if qid is None else None)
         if found is None:
@@ -120,7 +123,7 @@ class QueryVectors:
         self._named = {arguments.text(name, "The name"): _Named(name, each, memory) for name, each in given.items()}
 
     def of(self, qid: str | None, text: str) -> GivenVectors:
-        """Return what is given for a query: one of a topic with the id `qid`, or one without an id."""
+        """Return the vectors that are given for a query. `qid` is the id of its topic, or None for a query without a topic."""
         found = {name: named.find(qid, text) for name, named in self._named.items()}
         unknown = {
             name: f"{self._named[name].place} has no vector of {_shown(qid, text)}"
@@ -139,9 +142,9 @@ def _shown(qid: str | None, text: str) -> str:
 
 
 def vector_of(query: Query, name: str, component: str, width: int, dimensions: int = 1) -> np.ndarray:
-    """Return the vector of this width that a user gives for a query, or with two dimensions the matrix.
+    """Return the vector of this width that a user gives for a query. If `dimensions` is 2, return a matrix.
 
-    Raise InputError if there is none, or one of another shape; `component` is the one that asks.
+    Raise InputError if the user gives none, or one of another shape. `component` names the component that needs it.
     """
     if query.given is not None and name in query.given:
         vector: np.ndarray = query.given[name]
@@ -161,7 +164,10 @@ def vector_of(query: Query, name: str, component: str, width: int, dimensions: i
 
 
 def weights_of(query: Query, name: str, component: str) -> dict[str, float]:
-    """Return the weights of terms that a user gives for a query. Raise InputError if there are none; `component` asks for them."""
+    """Return the weights of terms that a user gives for a query. Raise InputError if there are none.
+
+    `component` names the component that needs them.
+    """
     if query.given is not None and name in query.given:
         if not query.given.weighs(name):
             what = "vector" if query.given[name].ndim == 1 else "matrix"
@@ -180,5 +186,5 @@ def _missing(query: Query, name: str, component: str) -> InputError:
 
 
 def tokens_of(query: Query, name: str) -> Sequence[str]:
-    """Return the tokens of the matrix that `vector_of` returns; none if they are unknown."""
+    """Return the tokens of the matrix that `vector_of` returns; an empty sequence if they are unknown."""
     return query.given.tokens.get(name, ()) if query.given is not None else ()

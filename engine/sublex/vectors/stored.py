@@ -1,9 +1,9 @@
-"""The rows in which an index stores vectors, and the rows of matrices: the numbers of a vector, and a scale after them.
+"""The rows in which an index stores vectors and matrices. A row has the numbers of a vector, and after them a scale.
 
-A scale above 0 turns the stored numbers into the vector. It is 1 for floats, and one step of the numbers for int8, where it
-takes the room of four numbers. A scale of 0 says that the document has no vector, and a scale of -1 that nobody has said
-whether it has one. A document without a matrix has no rows, and one of which nobody has said whether it has a matrix has a
-single row with the scale -1.
+The stored numbers times a scale above 0 are the vector. For floats the scale is 1. For int8 it is the size of one step, and
+takes the room of four numbers. A scale of 0 says that the document has no vector. A scale of -1 says that it is unknown
+whether the document has a vector. A document without a matrix has no rows. If it is unknown whether a document has a matrix,
+it has a single row with the scale -1.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sublex.vectors.matrices import Matrices
 # NumPy's types of stored numbers, by the names that users write.
 TYPES = {"float32": "f4", "float16": "f2", "int8": "i1"}
 WITHOUT, UNCOVERED = 0.0, -1.0
-# The declarations of what a model of such rows stores: the hash in numbers of four digits, the width, and the place
-# of the type in `TYPES`.
+# The declarations of the values that a model of such rows stores: the hash as 16 numbers of four hexadecimal digits, the
+# width, and the place of the type in `TYPES`.
 HASH_VALUE = Numbers((16,), "u2")
 WIDTH_VALUE, TYPE_VALUE = Numbers((1,), "i4", 1, MOST_ENTRIES), Numbers((1,), "i4", 0, len(TYPES) - 1)
 # The largest number in int8.
@@ -30,7 +30,7 @@ STEPS = 127
 
 
 class GivenSet(NamedTuple):
-    """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values.
+    """The values that a model of given rows stores: the layout of the rows, and the hash of their values.
 
     `tokens` has the texts of the tokens of matrices, or of the terms of weights, by number. For weights, the layout is a
     `WeightLayout`.
@@ -49,7 +49,7 @@ class RowLayout(NamedTuple):
 
     @property
     def columns(self) -> int:
-        """The numbers in a row, with the scale."""
+        """The number of stored numbers in a row, including the scale."""
         return self.width + (4 if self.stored == "int8" else 1)
 
     @property
@@ -83,7 +83,7 @@ class RowLayout(NamedTuple):
         return last.view(np.float32)[:, 0] if self.stored == "int8" else last[:, 0].astype(np.float32)
 
     def uncovered(self, matrices: Matrices) -> np.ndarray:
-        """Return for each document whether nobody has said if it has a matrix."""
+        """Return for each document whether it is unknown if the document has a matrix."""
         found: np.ndarray = matrices.sizes == 1
         found[found] = self.scales(matrices.data[matrices.starts[:-1][found]]) == UNCOVERED
         return found
@@ -96,7 +96,7 @@ class RowLayout(NamedTuple):
         return rows[:, : self.width] * scales[:, None]
 
     def check_scales(self, scales: np.ndarray) -> None:
-        """Raise IndexCorrupt for scales that `rows` and `blank` do not write."""
+        """Raise IndexCorrupt for a scale that neither `rows` nor `blank` would write."""
         marks = (scales == WITHOUT) | (scales == UNCOVERED)
         fits = (scales > 0) & (scales <= np.finfo(np.float32).max / STEPS) if self.stored == "int8" else scales == 1
         if not (marks | fits).all():

@@ -1,7 +1,6 @@
-"""The sparse rows in which an index stores weights of terms: a column for each term, and one for a mark.
+"""The sparse rows in which an index stores weights of terms. They have a column for each term, and a last one for a mark.
 
-The mark, in the last column, says that nobody has said whether the document has weights. A row of a document without weights
-is empty.
+The mark says that it is unknown whether the document has weights. The row of a document without weights is empty.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 TYPES = {"float32": "f4", "int8": "u1"}
 # The largest stored number of one byte.
 STEPS = 255
-# The most terms that the weights of one name may have.
+# The largest number of terms that the weights of one name may have.
 MOST_TERMS = 1 << 30
-# The declarations of what a model of such rows stores: the place of the type in `TYPES`, and the step.
+# The declarations of the values that a model of such rows stores: the place of the type in `TYPES`, and the step.
 TYPE_VALUE = Numbers((1,), "i4", 0, len(TYPES) - 1)
 STEP_VALUE = Numbers((1,), "f4", float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max) / STEPS)
 
@@ -39,7 +38,7 @@ class WeightLayout(NamedTuple):
 
     @classmethod
     def fitting(cls, stored: str, largest: float, whole: bool) -> WeightLayout:
-        """Return a layout, for no term yet, that holds weights up to `largest`. With `whole`, all weights are whole numbers."""
+        """Return a layout without terms that can hold weights up to `largest`. With `whole`, all weights are whole numbers."""
         if stored not in TYPES:
             raise InputError(f"Weights of terms are stored as {' or '.join(TYPES)}, and not as {stored}.")
         if stored == "float32" or (whole and largest <= STEPS):
@@ -58,7 +57,7 @@ class WeightLayout(NamedTuple):
         return Numbers((self.width,), TYPES[self.stored], least, sparse=True)
 
     def rows(self, weights: csr_array) -> csr_array:
-        """Return weights (float32), with a column for each term, as rows. Raise InputError for one beyond the range."""
+        """Return weights (float32) as rows. `weights` has a column for each term. Raise InputError for a weight out of range."""
         from scipy.sparse import csr_array
 
         values = weights.data
@@ -73,7 +72,7 @@ class WeightLayout(NamedTuple):
         return csr_array((values, weights.indices, weights.indptr), shape=(weights.shape[0], self.width))
 
     def blank(self, docs: int) -> csr_array:
-        """Return rows with the mark for this number of documents."""
+        """Return a row with only the mark for each of this number of documents."""
         from scipy.sparse import csr_array
 
         marks = np.ones(docs, TYPES[self.stored]), np.full(docs, self.terms, np.int32), np.arange(docs + 1)
@@ -89,7 +88,7 @@ class WeightLayout(NamedTuple):
         return found
 
     def weights(self, rows: csr_array) -> csr_array:
-        """Return the weights of rows, float32, without marks; there are as many columns as in `rows`."""
+        """Return the weights of rows (float32), without marks. The result has the same number of columns as `rows`."""
         from scipy.sparse import csr_array
 
         values: Any = rows.data

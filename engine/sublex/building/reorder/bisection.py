@@ -1,7 +1,7 @@
 """Find an order of documents that puts similar ones next to each other, by recursive graph bisection.
 
-The documents are split into halves so that the gaps in all posting lists take few bits: in each round the documents for
-which a change of sides saves most bits change sides (Dhulipala et al., KDD 2016). The halves are split in the same way,
+The documents are split into halves so that the gaps in all posting lists take few bits. In each round, those documents
+change to the other half whose change saves most bits (Dhulipala et al., KDD 2016). The halves are split in the same way,
 down to eight documents. As in Mackenzie et al. (TKDE 2022), a round does not sort the gains, and each round requires a
 greater gain than the round before it.
 """
@@ -14,11 +14,11 @@ from sublex.index.offsets import POSTINGS_PER_CALL, starts_of
 from sublex.index.segment import Segment
 from sublex.tools.workers import Workers
 
-# Terms with fewer documents in the segment hardly matter to the order.
+# Terms that occur in fewer documents of the segment are ignored, since they hardly change the order.
 LEAST_DOCUMENTS = 16
 # A part with at most this number of documents is split down to leaves in one call.
 DOCUMENTS_PER_CALL = 1 << 13
-# More levels than any number of documents needs.
+# This number of levels is enough for any number of documents.
 ALL_LEVELS = 64
 
 
@@ -37,8 +37,8 @@ def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
     def bisect(part: np.ndarray, levels: int) -> None:
         bisection_kernels.bisect(part, levels, starts, terms, slopes, vocabulary)
 
-    # Large parts are split one level per call, so that threads share the work, and an interrupt need not wait for the
-    # last level.
+    # Large parts are split one level per call. So threads share the work, and an interrupt takes effect before the last
+    # level.
     parts = [order]
     while len(parts[0]) > DOCUMENTS_PER_CALL:
         list(workers.map(lambda part: bisect(part, 1), parts))
@@ -65,9 +65,8 @@ def _document_terms(segment: Segment) -> tuple[np.ndarray, np.ndarray, int]:
 
     Document d has the terms `terms[starts[d]:starts[d + 1]]`.
 
-    Rare terms, and terms that more than half of the documents contain, are left out. The other terms are numbered by
-    falling document frequency. The counters of frequent terms then lie together and stay in the processor's first
-    caches.
+    Rare terms, and terms that more than half of the documents contain, are left out. The other terms get numbers in the order
+    of falling document frequency. So the counters of frequent terms lie together and stay in the processor's first caches.
     """
     from sublex.building.reorder import bisection_kernels
 

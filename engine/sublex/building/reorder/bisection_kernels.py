@@ -1,6 +1,6 @@
 """Kernels of reordering: list the terms of documents, split documents into halves of similar ones, and move pieces of bytes.
 
-All numbers are whole, so the order is the same on every machine. Callers check documents and terms.
+The kernels compute with whole numbers only, so the order is the same on every machine. Callers check documents and terms.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 LEAF = 8
 # A split takes at most ROUNDS rounds. It ends earlier when a round moves at most one document in ENOUGH.
 ROUNDS, ENOUGH = 20, 200
-# Costs are whole numbers of 1 / BIT bits. A pair of documents changes sides for at least some gain, which rises by RISE
-# in each round.
+# Costs are whole numbers of 1 / BIT bits. A pair of documents changes sides only if the gain is large enough. The required
+# gain rises by RISE in each round.
 BIT = 4096
 RISE = BIT
 
@@ -103,7 +103,7 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
 def _count(order, sides, starts, terms, left, right, touched):
     """Add to left[t] and right[t] the number of documents with term t on each side.
 
-    Write the terms that occur to `touched`, and return their number.
+    Write the terms of these documents to `touched`, and return the number of terms.
     """
     number = 0
     for i in range(len(order)):
@@ -131,7 +131,7 @@ def _exchange(order, sides, keys, middle, starts, terms, left, right):
     for i in range(len(order)):
         room -= keys[i] < pivot
         there += keys[i] == pivot and sides[i] == 0
-    # Of the documents with the pivot's key: the number that stay on the left, and the number that move to the left.
+    # Of the documents with the pivot's key, `stay` documents remain on the left, and `come` documents move to the left.
     stay = min(room, there)
     come = room - stay
     moved = 0

@@ -24,14 +24,14 @@ from sublex.tools.workers import Workers
 
 # The components of a lexicon, which do not depend on the order of documents.
 LEXICON = ("terms", "term_sizes", "surfaces", "surface_sizes", "df", "cf")
-# The least limit of texts in memory, and the size of the texts that are compressed per call, in bytes.
+# In bytes: the texts in memory may always take at least LEAST_TEXTS, and one call compresses about TEXTS_PER_CALL.
 LEAST_TEXTS, TEXTS_PER_CALL = 64 << 20, 4 << 20
 
 
 def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[SegmentEntry, np.ndarray]:
     """Write a segment without deleted documents to `directory`, with similar documents next to each other.
 
-    Return the entry of the new segment in the manifest, and the order: for each new document its number in the old segment.
+    Return the entry of the new segment in the manifest, and the order, which has each new document's number in the old segment.
     """
     order = similar_order(segment, workers)
     with FolderWriter(directory) as folder:
@@ -67,7 +67,7 @@ def _write_lists(segment: Segment, order: np.ndarray, folder: FolderWriter, work
         sizes, positions = tfs[places], None
         if segment.has_positions:
             positions = segment.positions(*span, tfs)
-            # The place in `positions` of each position that is written: those of a posting stand side by side.
+            # The places in `positions` of all positions to write. The positions of a posting stand side by side.
             positions = positions[
                 np.repeat(starts_of(tfs)[places] - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
             ]
@@ -96,7 +96,7 @@ def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, work
     """Write the stored documents in the new order.
 
     The stored frames are read in several passes. Each pass keeps in memory the documents that come next in the new
-    order. Their texts take at most `LEAST_TEXTS` bytes, or the memory that the search for the order took.
+    order. Their texts take at most `LEAST_TEXTS` bytes, or the memory that the search for the order took if that is more.
     """
     texts = segment.texts
     assert texts is not None
@@ -127,7 +127,7 @@ class _Documents:
         self._places[docs] = np.arange(len(docs))
 
     def take_from(self, frame: int) -> None:
-        """Copy the documents among `docs` that the stored frame holds into memory. Any thread may call this."""
+        """Copy into memory the documents of a stored frame that are among `docs`. Any thread may call this."""
         from sublex.building.reorder.bisection_kernels import move
 
         places = self._places[self._firsts[frame] : self._firsts[frame + 1]]
@@ -141,7 +141,7 @@ class _Documents:
                 move(data, begins, self._sizes[places, column], out, starts[places])
 
     def spans(self) -> list[tuple[int, int]]:
-        """Return ranges (begin, end) that cut the documents; one call of `compress` takes one range."""
+        """Return ranges (begin, end) of the documents; each call of `compress` takes one range."""
         return spans(self._sizes[:, 1] + self._sizes[:, 2], TEXTS_PER_CALL)
 
     def compress(self, span: tuple[int, int]) -> CompressedFrames:

@@ -1,7 +1,7 @@
-"""The numbers of units: words with the same term are one unit, so all inflections of a phrase count as this phrase. A
-term may have variants, which are units of their own.
+"""The numbers of units, of which phrases are made.
 
-A stop word has no term. It is a unit by its letters, in lower case.
+Words with the same term are one unit, so all inflections of a phrase count as this phrase. A term may have variants, which
+are units of their own. A stop word has no term; it is a unit by its letters in lower case.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ COMMON_SHARE = 0.25
 class Lexicon:
     """The numbers of units. A unit is a term, a variant of a term, or a stop word in lower case.
 
-    `variants` has the written forms of each variant in lower case, and `variant_terms` the number of its term. Words
-    with a variant's term and one of its forms are this unit, and all other words with the term are the term's unit. So
-    "computational" and "computer" may be two units, although a stemmer makes one term of them.
+    `variants` has the written forms of each variant in lower case, and `variant_terms` the number of its term. A word with
+    this term is the unit of the variant if it is written in one of these forms. All other words with the term are the unit
+    of the term. So "computational" and "computer" may be two units, although a stemmer makes one term of them.
     """
 
     def __init__(

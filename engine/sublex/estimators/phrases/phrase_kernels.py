@@ -48,8 +48,8 @@ def segment(longest, walls, parents, lengths, weights, begin, end, found):
     At the place where a segment begins, the kernel writes the segment's node to `found`; at other places it writes -1.
     `longest` has, for each place, the node of the longest sequence that begins there, -1 for none. `parents`, `lengths`
     and `weights` describe the nodes; a node with the weight -inf cannot be a segment. A word at which no node begins is
-    a segment of its own, without a node. Of equally good segmentations, the kernel takes the one whose last segment is
-    longer. `walls` is true where a word cannot be in one segment with the word before it. There must be walls at the
+    a segment of its own, without a node. If two segmentations are equally good, the kernel takes the one whose last segment
+    is longer. `walls` is true where a word cannot be in one segment with the word before it. There must be walls at the
     places `begin` and `end`.
     """
     best = np.empty(end - begin + 1)

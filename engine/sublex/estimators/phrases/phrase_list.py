@@ -23,23 +23,24 @@ from sublex.estimators.word_sums import check_model
 # * first_stop, last_stop: whether the sequence begins or ends with a stop word
 # * quoted, bracketed, hyphened, capitals: shares of the occurrences
 # * after, before, alone: the share of the occurrences after punctuation, before punctuation, and between two
-# * right, left: the share of the occurrences that one longer sequence explains, on each side; right_choice, left_choice: the entropy of the
-#   neighbours, where rare neighbours are taken to differ
+# * right, left: the share of the occurrences that one longer sequence explains, on each side; right_choice, left_choice: the
+#   entropy of the neighbours, which counts each rare neighbour as a different one
 # * of_prefix, of_suffix: the count of the sequence, divided by the count of the sequence without its last word, or
 #   without its first word
 # * again: log of the number of occurrences in a text that has any, after segmentation
 # * residual_idf: the largest residual idf of its words
-# * begins, ends: how likely its first word can begin a phrase, and its last word can end one; content: how likely each
-#   word can do either, the least; numbers: the share of the words without a letter
+# * begins, ends: how likely its first word can begin a phrase, and how likely its last word can end a phrase
+# * content: how likely a word of it can begin or end a phrase, for the word for which this is least likely
+# * numbers: the share of the words without a letter
 # * named: how likely it is used as the name of a thing, by the words before and after it
 NAMES = (
     "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
     "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix "
     "again residual_idf begins ends content numbers named"
 ).split()
-# A weight is the logarithm of a probability, so its size is below this.
+# A weight is the logarithm of a probability, so its absolute value is below this.
 MOST_WEIGHT = 1e6
-# An idf is the logarithm of a number of documents, so its size is below this.
+# An idf is the logarithm of a number of documents, so its absolute value is below this.
 MOST_IDF = 100.0
 
 
@@ -65,8 +66,8 @@ class PhraseList:
 
     * `names`: its most frequent written form.
     * `quality`: a number from 0 to 1.
-    * `counts`: how often its words occur one after another.
-    * `mentions`: how often segmentation keeps these words together, plus the occurrences of its abbreviations.
+    * `counts`: the number of places where its words occur one after another.
+    * `mentions`: the number of places where segmentation keeps these words together, plus the occurrences of its abbreviations.
     * `features`: a row with the columns `NAMES`.
     * `forms` and `abbreviations`: its written forms and its abbreviations, as lists of [text, count].
     * `sequences`: its units, followed by -1.
@@ -77,7 +78,7 @@ class PhraseList:
     * `word_phrases`: the phrase that consists of the unit alone, or that the unit abbreviates; -1 for none.
     * `word_weights`: the logarithm of the probability of the unit.
     * `word_begins` and `word_ends`: how likely the unit can begin a phrase, and how likely it can end one.
-    * `word_idf` and `word_residual`: its idf, and how much larger this is than that of a word spread by chance.
+    * `word_idf` and `word_residual`: its idf, and the difference from the idf of a word that is spread by chance.
     """
 
     # The names of the arrays that a model stores, which are also names of attributes.
@@ -148,7 +149,7 @@ class PhraseList:
 
     @classmethod
     def load(cls, store: Stored, prefix: str = "") -> PhraseList:
-        """Return the phrases that `save` stored; raise `IndexCorrupt` for anything else."""
+        """Return the phrases that `save` stored. Raise `IndexCorrupt` if the stored values are not such phrases."""
         words = ("terms", "stops", "variants", "variant_terms")
         values = {name: store.get(prefix + name) for name in (*words, *cls.ARRAYS, *cls.LISTS)}
         found = cls(values["terms"], values["stops"], values)
@@ -210,7 +211,7 @@ class PhraseList:
         return _Trie(keys, hash_keys(keys), parents, lengths, weights, phrases)
 
     def find(self, units: np.ndarray, walls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where segments begin in a text, and the phrase of each segment, -1 for a word that is no phrase.
+        """Return the places where segments begin in a text, and the phrase of each segment. A word that is no phrase has -1.
 
         `units` has the number of each word in the lexicon, -1 for unknown words. `walls` is true for a word that cannot
         be in one phrase with the word before it.

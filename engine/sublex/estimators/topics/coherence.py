@@ -18,21 +18,22 @@ NOTHING = 1e-9
 def top_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
     """Return the numbers of the most probable words of each topic, best first.
 
-    Of equally probable words the lowest numbers come first. `phi` has a row for each word and a column for each topic.
+    Equally probable words are in the order of their numbers. `phi` has a row for each word and a column for each topic.
     """
     return [np.argsort(-column, kind="stable")[:words] for column in phi.T]
 
 
 def listed_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
-    """Return the numbers of the most probable words of each topic, best first, without words that hardly have a probability.
+    """Return the numbers of the most probable words of each topic, best first, without words of almost no probability.
 
-    A topic that expects the few words of a short text gives almost nothing to all others. At least one word is returned.
+    A topic that expects only the few words of a short text gives almost no probability to other words. At least one word is
+    returned.
     """
     return [own[: max(1, int((phi[own, k] > NOTHING).sum()))] for k, own in enumerate(top_words(phi, words))]
 
 
 def npmi(matrix: Any, topics: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the coherence of each topic: the mean NPMI over all pairs of its words, which are given by number.
+    """Return the coherence of each topic: the mean NPMI over all pairs of its words. `topics` has the numbers of the words.
 
     NPMI is log(p(a, b) / (p(a) p(b))) / -log p(a, b), where p is the share of the documents of `matrix` that contain
     the words (Bouma 2009; Aletras and Stevenson 2013). It is -1 if no document has both words, and 1 if each document

@@ -64,7 +64,7 @@ def whole_counts_of(matrix: Any, columns: int | None = None) -> csr_array:
 
 
 def pairs(rows: np.ndarray, topics: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    """Return how often each pair (rows[i], topics[i]) occurs, as sparse rows of this shape."""
+    """Return the number of occurrences of each pair (rows[i], topics[i]), as sparse rows of this shape."""
     from scipy.sparse import coo_array, csr_array
 
     return csr_array(coo_array((np.ones(len(topics)), (rows, topics)), shape=shape))

@@ -1,6 +1,7 @@
 """Inference of the topics of documents when the topics themselves are given: by Gibbs sampling, or by a fixed point.
 
-`phi` has a row for each word and a column for each topic. Each document is inferred alone, so a row of the result depends on no other.
+`phi` has a row for each word and a column for each topic. The topics of a document are inferred without a look at other
+documents, so a row of the result depends on one document only.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The number of first sweeps of a document's Gibbs chain that are dropped, and the number of later sweeps that are
-# averaged.
+# Of the sweeps of a document's Gibbs chain, the first BURN_IN are dropped, and the next SAMPLES are averaged.
 BURN_IN, SAMPLES = 20, 30
 # The iteration ends when the weight of no topic changes by more than TOLERANCE, or after STEPS steps.
 TOLERANCE, STEPS = 1e-6, 200

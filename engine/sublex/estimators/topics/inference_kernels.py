@@ -33,8 +33,8 @@ def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, to
 
     `sums` must be 0 before the call. phi[w, k] is the probability of word w in topic k, and alpha[k] the parameter of
     the topic's prior; both stay fixed. The first `burn_in` sweeps are dropped, and `samples` sweeps are averaged. Row d
-    draws random numbers from seeds[d]. topics[i] gets the most frequent topic of the tokens of entry i; of equally
-    frequent topics it is the lowest. If `topics` is empty, nothing is written to it.
+    draws random numbers from seeds[d]. topics[i] gets the most frequent topic of the tokens of entry i; if several topics are
+    equally frequent, it gets the lowest number. If `topics` is empty, nothing is written to it.
     """
     width = len(alpha)
     n_d, p, state = np.empty(width), np.empty(width), np.empty(1, np.uint64)

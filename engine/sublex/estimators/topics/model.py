@@ -31,16 +31,16 @@ class TopicModel(Estimator):
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
         """Return for each row of `matrix` the expected number of tokens in each topic, float64.
 
-        The numbers of a row add up to the number of its tokens. They depend on the row and the seed alone.
+        The numbers of a row add up to the number of its tokens. They depend only on the row and the seed.
         """
         raise NotImplementedError
 
     def theta(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row the probabilities of the topics, float64, smoothed by alpha; a row without words gets the prior."""
+        """Return for each row the probabilities of the topics (float64), smoothed by alpha. A row without words gets the prior."""
         return mixtures(self.topic_counts(matrix, workers), self.alpha_)
 
     def settle(self, weights: Any, workers: int = 1) -> np.ndarray:
-        """Return the expected weight of each row in each topic, by fixed-point iteration (CVB0), as queries are encoded.
+        """Return the expected weight of each row in each topic, by fixed-point iteration (CVB0). Queries are encoded in this way.
 
         No random numbers are used. Weights may be fractional; words whose weight is not above 0 are ignored.
         """

@@ -42,8 +42,8 @@ def topics_page(
 ) -> str:
     """Return the page: a card for each topic, with its words and documents.
 
-    `names` maps numbers of topics to their labels. Topics with a label come first, and then the largest shares.
-    `unlabelled` is shown for all others.
+    `names` maps numbers of topics to their labels. Topics with a label come first; otherwise topics with a larger share come
+    first. A topic without a label shows `unlabelled`.
     """
     others = {t.number: f"{t.number} ({unlabelled})" if unlabelled else f"Topic {t.number}" for t in topics}
     topics = sorted(topics, key=lambda topic: topic.number not in names)
@@ -53,7 +53,7 @@ def topics_page(
 
 
 def _card(topic: FittedTopic, name: str, largest: float) -> str:
-    """Return a topic as HTML; its bar is relative to the largest share."""
+    """Return a topic as HTML. Its bar shows its share relative to `largest`, the largest share of a topic."""
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(
         f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">'

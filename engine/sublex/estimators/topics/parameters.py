@@ -2,7 +2,7 @@
 
 from sublex.contracts.base import Param
 
-# Parameters of the likelihood have no effect on other scores.
+# The value for `Param.only`: parameters of the likelihood have no effect on other scores.
 LIKELIHOOD = ("score", ("likelihood",))
 SCORE_PARAMS = (
     Param("score", str, "cosine", range=("cosine", "js", "likelihood"), help="how a document is compared with a query"),

@@ -40,7 +40,7 @@ def of_topics(topics: Size) -> dict[str, Declared]:
 
 
 class TopicQuery(NamedTuple):
-    """A query: the numbers of its words, their weights, and the shares of the topics, all 0 for a query without known words."""
+    """A query: the numbers of its words, their weights, and the shares of the topics. Without known words, all shares are 0."""
 
     words: np.ndarray
     weights: np.ndarray
@@ -73,7 +73,7 @@ class TopicRepresentation(Representation):
         check_model(len(self.estimator.trace_) > 0)
 
     def encode_documents(self, inputs: csr_array) -> csr_array:
-        """Return for each document the expected number of tokens in each topic, float32, without topics that hardly occur."""
+        """Return for each document the expected number of tokens in each topic (float32). Topics that hardly occur are left out."""
         counts = self.estimator.topic_counts(inputs)
         tokens = counts.sum(axis=1, keepdims=True)
         least = min(LEAST_SHARE, 1 / (counts.shape[1] + 1))
@@ -82,7 +82,7 @@ class TopicRepresentation(Representation):
         return csr_array((counts * np.divide(tokens, kept, out=np.zeros_like(kept), where=kept > 0)).astype(np.float32))
 
     def transform(self, inputs: csr_array) -> csr_array:
-        """Return theta, the share of each topic in each document, as sparse rows; a document without known words gets zeros."""
+        """Return theta, the share of each topic in each document, as sparse rows. A document without known words gets zeros."""
         return topic_shares(self.encode_documents(inputs))
 
     def word_vectors(self) -> np.ndarray:
@@ -152,7 +152,7 @@ class TopicRepresentation(Representation):
         return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
 
     def page(self, view: View, title: str) -> str:
-        """Return the topics as a self-contained HTML page, those with a label first."""
+        """Return the topics as a self-contained HTML page. Topics with a label come first."""
         topics = self._topics(view)
         names = {topic.number: label for topic in topics if (label := self._title(topic.number, view))}
         return topics_page(title, topics, names)
@@ -186,20 +186,20 @@ class TopicRepresentation(Representation):
         ]
 
     def proposals(self, view: View) -> list[Proposal]:
-        """Return for each topic its most probable words, by which it is known; a topic of this class has no label."""
+        """Return a proposal for each topic, which its most probable words identify. Topics of this class have no labels."""
         return [
             Proposal(" ".join(self.vocabulary[word] for word in words), self._words(topic, view))
             for topic, words in enumerate(self._naming_words)
         ]
 
     def _title(self, topic: int, view: View) -> str:
-        """Return the label of a topic, "" for a topic that has none: the name that people gave to it, or the model's label."""
+        """Return the label of a topic: the name that people gave to it, or the model's label; "" for a topic without a label."""
         if topic in self.merged:
             return f"part of {self._label(self.merged[topic], view)}: {self._words(topic, view)}"
         return (self.named[topic] or "") if topic in self.named else self._own_label(topic)
 
     def _own_label(self, topic: int) -> str:
-        """Return the label that the model shows for a topic, "" for none."""
+        """Return the label that the model shows for a topic, or "" without a label."""
         return ""
 
     def _topics(self, view: View) -> list[FittedTopic]:
@@ -226,8 +226,8 @@ class TopicRepresentation(Representation):
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return three arrays with a probability of `word` in each document.
 
-        The first is a mixture of the others: the probability by the topics of the document, and the probability by the
-        document's own words.
+        The second array has the probability by the topics of the document, and the third the probability by the document's own
+        words. The first array is a mixture of both.
         """
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
@@ -237,7 +237,7 @@ class TopicRepresentation(Representation):
         return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
 
     def _explain_likelihood(self, query: TopicQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
-        """Return a log-likelihood by the query's words, each with its probabilities and the topics behind them."""
+        """Return an explanation of a log-likelihood: a part for each query word, with its probabilities and their topics."""
         theta = np.asarray(rows.todense(), np.float64)[0] + self.estimator.alpha_
         theta /= theta.sum()
         parts = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def topic_shares(rows: csr_array) -> csr_array:
-    """Return the share of each topic in each row, float32; a row of zeros stays as it is."""
+    """Return the share of each topic in each row (float32). A row of zeros stays a row of zeros."""
     shares = rows.copy()
     shares.data = rows.data / np.repeat(lengths(rows), np.diff(rows.indptr)).astype(np.float32)
     return shares
@@ -27,8 +27,8 @@ def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
     """Return 1 - JS for each row; 0 for a row of zeros.
 
     JS is the Jensen-Shannon divergence, in bits, of the topics' shares in the row and of `shares`, the topics' shares
-    in the query. A topic that the row or the query lacks adds nothing to 1 - JS, so only the topics of the row are
-    visited.
+    in the query. A topic adds something to 1 - JS only if both the row and the query have it, so the function looks at the
+    topics of the row only.
     """
     document = row_numbers(rows)
     own = rows.data / lengths(rows)[document]
@@ -38,20 +38,20 @@ def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
 def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return the amount that each topic adds to 1 - JS, where JS is the Jensen-Shannon divergence in bits.
 
-    `p` has the share of each topic in a document, and `q` in the query. The amount is 0 where either share is 0.
+    `p` has the share of each topic in a document, and `q` in the query. The amount is 0 if either share is 0.
     """
     from scipy.special import rel_entr
 
-    # 1 - JS = -Σ (p log2(p / (p + q)) + q log2(q / (p + q))) / 2. JS has 2p and 2q in the logarithms; these factors 2
-    # give the 1.
+    # 1 - JS = -Σ (p log2(p / (p + q)) + q log2(q / (p + q))) / 2. JS itself has 2p and 2q in the logarithms in place of p and
+    # q. The factors 2 add up to the 1.
     return -0.5 * (rel_entr(p, p + q) + rel_entr(q, p + q)) / np.log(2)
 
 
 def word_chances(products: np.ndarray, tokens: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Return the probability of a word by the topics of each document.
 
-    It is the sum over all topics of the topic's probability in the document times phi[k], the probability of the word
-    in topic k. A document's row has its expected tokens in each topic; `products` has the dot product of each row with
+    It is a sum over all topics k: the probability of topic k in the document, times phi[k], the probability of the word in
+    topic k. The row of a document has its expected tokens in each topic. `products` has the dot product of each row with
     `phi`, and `tokens` the sum of each row. `alpha` has the parameter of the prior of each topic.
     """
     return (products + alpha @ phi) / (tokens + alpha.sum())

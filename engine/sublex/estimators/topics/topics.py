@@ -13,7 +13,7 @@ from sublex.estimators.sparse_rows import lengths, row_numbers
 from sublex.estimators.topics.coherence import listed_words
 from sublex.estimators.topics.model import TopicModel
 
-# The number of words and of documents that are kept for each topic; and the numbers of these that `sublex card` prints.
+# The numbers of words and of documents that are kept for each topic, and the numbers that `sublex card` prints.
 WORDS, DOCUMENTS = 20, 5
 CARD_WORDS, CARD_DOCUMENTS = 8, 3
 
@@ -43,7 +43,7 @@ class FittedTopic(NamedTuple):
 
 
 def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[str], view: View) -> list[FittedTopic]:
-    """Return the topics of a fitted model, largest share first, each with the documents that have most of it."""
+    """Return the topics of a fitted model, largest share first. A topic has the documents in which its share is largest."""
     tokens = np.asarray(fitted.word_topics_.sum(axis=0)).ravel()
     shares = tokens / tokens.sum()
     documents = _best_documents(fitted.alpha_, view)
@@ -55,7 +55,7 @@ def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[st
 
 
 def _best_documents(alpha: np.ndarray, view: View) -> list[list[tuple[str, str, float]]]:
-    """Return for each topic the live documents in which it has the largest probability: docno, title and probability.
+    """Return for each topic the live documents in which its probability is largest, as (docno, title, probability).
 
     The probabilities are smoothed by `alpha`, so that a document of a single word is not ranked first.
     """

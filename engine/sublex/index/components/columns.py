@@ -20,9 +20,9 @@ from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter, with_sm
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings, end_to_end
 
-# The types of the values of each type of column in memory.
+# For each type of column, NumPy's type of its values in memory.
 DTYPES: dict[str, type] = {"int": np.int64, "float": np.float64, "date": np.int32, "text": np.int32}
-# The types in which the values are stored.
+# For each type of column, NumPy's types in which its values may be stored.
 STORED = {"int": ("<i8",), "float": ("<f8",), "date": ("<i4",), "text": UNSIGNED}
 # The first and the last day of the years 1 to 9999, as days since 1970-01-01.
 FIRST_DAY, LAST_DAY = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
@@ -107,7 +107,7 @@ class ColumnsReader:
 def _ascend(values: np.ndarray, starts: np.ndarray) -> bool:
     """Return whether the values of each document ascend and are distinct."""
     steps = values[1:] > values[:-1]
-    # Where a document begins, its first value may be below the last one of the document before.
+    # The first value of a document may be lower than the last value of the document before it.
     firsts = starts[(starts > 0) & (starts < len(values))]
     steps[firsts - 1] = True
     return bool(steps.all())

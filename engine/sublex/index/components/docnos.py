@@ -15,7 +15,7 @@ from sublex.tools.strings import Strings
 
 # If no docno has more bytes than this, docnos are sorted as big-endian 64-bit words, which is fast.
 LONGEST_AS_WORDS = 64
-# Docnos copied into words per step, which bounds the memory for the mask.
+# The number of docnos that are copied into words in one step. It bounds the memory for the mask.
 DOCNOS_PER_STEP = 1 << 16
 
 

@@ -40,7 +40,7 @@ class DocumentTermsReader:
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        # Each entry takes at least one byte, so damaged lengths cannot ask for more memory than the data can fill.
+        # Each entry takes at least one byte. After this check, damaged lengths cannot ask for more memory than the data fill.
         if (self._lengths.uniques > self._sizes.all()).any():
             raise IndexCorrupt(f"{self._sizes.path} does not fit the numbers of terms; rebuild the index.")
         return piece_starts(self._sizes, self._data)

@@ -1,8 +1,8 @@
 """Fields: for each posting the frequency of its term in a field of its document, and for each document the field's length.
 
-The content fields have numbers: 0 is the title, 1 the text, and those after them the other fields. All but the text are
-stored; the text is what is left of the whole document. If the index stores positions, it also stores where each field but the
-title begins in each document. The kernels encode and decode.
+The content fields have numbers: 0 is the title, 1 the text, and the other fields follow. Frequencies and lengths are stored
+for all fields but the text; those of the text are the values of the whole document minus those of the other fields. If the
+index stores positions, it also stores where each field but the title begins in each document. The kernels encode and decode.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEXT, LAST_END = 1, 2**31 - 1
 
 
 def encode_field(tfs: np.ndarray, df: np.ndarray) -> PackedNumbers:
-    """Return the frequencies of posting lists in a field encoded. Any thread may call this.
+    """Encode the frequencies of posting lists in a field, and return them. Any thread may call this.
 
     `tfs` is int32 and has a value for each posting. The lists lie end to end, and list k has `df[k]` postings.
     """
@@ -53,7 +53,7 @@ def begins_component(field: int) -> str:
 
 
 def count_fields(components: object) -> int:
-    """Return the number of content fields of a segment with these components; 0 if it stores none."""
+    """Return the number of content fields of a segment with these components; 0 if the segment stores no fields."""
     field = 0
     while lengths_component(field) in components:  # type: ignore[operator]
         field += 2 if field == 0 else 1
@@ -92,7 +92,10 @@ class FieldReader(PackedReader):
         super().__init__(folder, _tfs_components(field), lexicon, lexicon.df)
 
     def gather(self, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
-        """Return the frequencies (int32) of all postings of `terms` in the field; `tfs` has those in the whole document."""
+        """Return the frequencies (int32) of all postings of `terms` in the field.
+
+        `tfs` has the frequencies of these postings in the whole document.
+        """
         from sublex.index import field_kernels
 
         packed = self._find(terms)
@@ -120,9 +123,10 @@ class FieldsReader:
         self._known: dict[int, np.ndarray] = {}
 
     def gather(self, field: int, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
-        """Return the frequencies (int32) of all postings of `terms` in a field; `tfs` has those in the whole document.
+        """Return the frequencies (int32) of all postings of `terms` in a field.
 
-        Raise IndexCorrupt unless each is from 0 to the frequency in the whole document.
+        `tfs` has the frequencies of these postings in the whole document. Raise IndexCorrupt if a frequency in the field is
+        below 0 or above the frequency in the whole document.
         """
         if field != TEXT:
             return self._readers[field].gather(terms, tfs)
@@ -162,7 +166,7 @@ class FieldsReader:
         return self._folder[begins_component(field)].numbers(LAST_END).astype(np.int32)
 
     def places(self, field: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays (int32): for each document, the position at which a field begins, and the one at which the next begins.
+        """Return two int32 arrays: the position at which a field begins in each document, and that at which the next begins.
 
         The end of the last field is above every position. Raise IndexCorrupt if a field ends before it begins.
         """

@@ -1,5 +1,6 @@
-"""Inverted lists: all that is stored of the occurrences of terms. These are their posting lists, and beside them the positions
-and the frequencies in fields, if the segment has them.
+"""Inverted lists: the stored data about the occurrences of terms.
+
+They are the posting lists of terms, and, if the segment has them, the positions and the frequencies in fields.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def encode_lists(
     positions: np.ndarray | None,
     fields: Iterable[np.ndarray],
 ) -> EncodedLists:
-    """Return inverted lists encoded. Any thread may call this.
+    """Encode inverted lists, and return them. Any thread may call this.
 
     The lists lie end to end. Term k has `df[k]` postings and `cf[k]` occurrences. `positions` is None for a segment without them,
     and `fields` has the frequencies of the postings in each stored field.
@@ -60,5 +61,5 @@ class ListsWriter:
         self._fields.add(encoded.fields)
 
     def add_documents(self, lengths: Sequence[np.ndarray], begins: Sequence[np.ndarray]) -> None:
-        """Append the lengths and the places of the fields of the next documents, as `FieldsWriter.add_documents`."""
+        """Append the lengths and places of the fields of the next documents; see `FieldsWriter.add_documents`."""
         self._fields.add_documents(lengths, begins)

@@ -47,7 +47,7 @@ class LexiconWriter:
     def put_raw_forms(self, raw_forms: tuple[np.ndarray, np.ndarray], counts: np.ndarray, terms: np.ndarray) -> None:
         """Write all raw forms of a spill.
 
-        `counts` has how often each form occurs, and `terms` the ordinal of its term. The ordinals must ascend.
+        `counts` has the number of occurrences of each form, and `terms` the ordinal of its term. The ordinals must ascend.
         """
         StringsWriter(self._folder, "raw").add(*raw_forms)
         self._folder.put("raw_counts", counts.astype(np.uint64))
@@ -112,9 +112,9 @@ class LexiconReader:
     def raw_forms(self, begin: int, end: int) -> tuple[Strings, np.ndarray, np.ndarray]:
         """Return the stored raw forms of the terms from `begin` up to `end`, with two arrays.
 
-        The arrays have how often each form occurs, and the place of its term in the range. A spill stores all raw
-        forms. A finished segment stores only the surface of each term; the surface gets the number of occurrences of
-        its term.
+        The first array has the number of occurrences of each form, the second the place of its term in the range. A spill
+        stores all raw forms. A finished segment stores only the surface of each term. The surface gets the number of
+        occurrences of its term.
         """
         if "raws" not in self._folder:
             surfaces = _written(self.terms.part(begin, end), self._surfaces.part(begin, end))

@@ -44,9 +44,9 @@ class PackedWriter:
 
 
 class PackedReader:
-    """Finds the numbers of terms in four components, whose names are those of the writer. Term k has `counts[k]` numbers.
+    """Finds the numbers of terms in the four components that `PackedWriter` wrote. Term k has `counts[k]` numbers.
 
-    Subclasses decode the numbers. Messages say that `counts` are `counted`, and the numbers `numbers`.
+    Subclasses decode the numbers. `counted` and `numbers` are the words for the counts and the numbers in messages.
     """
 
     counted, numbers = "", ""
@@ -66,7 +66,7 @@ class PackedReader:
         from sublex.index.posting_kernels import BLOCK
 
         blocks = self._counts // BLOCK
-        # The first comparison keeps the sum from leaving 64 bits.
+        # The first comparison makes sure that the sum fits into 64 bits.
         if blocks.max(initial=0) > len(self._widths) or blocks.sum(dtype=np.int64) != len(self._widths):
             raise self._widths.damaged(f"does not fit the {self.counted}")
         return starts_of(blocks)
@@ -85,7 +85,7 @@ class PackedReader:
     def _tail_starts(self) -> np.ndarray:
         from sublex.index.posting_kernels import BLOCK
 
-        # A number takes at least one byte, so damaged counts cannot ask for more memory than the data can fill.
+        # A number takes at least one byte. After this check, damaged counts cannot ask for more memory than the data fill.
         if not self.leaves_out_zeros and (self._counts % BLOCK > self._tail_sizes.all()).any():
             raise self._tail_sizes.damaged(f"does not fit the {self.counted}")
         return piece_starts(self._tail_sizes, self._tails)
@@ -100,5 +100,5 @@ class PackedReader:
         return self._words.values, self._widths.values, words, blocks, self._tails.values, tails, tail_ends
 
     def _name(self, term: int) -> str:
-        """Return the term with an ordinal as messages show it."""
+        """Return the term with this ordinal, in the form for messages."""
         return repr(self._lexicon.terms[term].decode(errors="replace"))

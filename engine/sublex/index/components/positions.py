@@ -1,7 +1,7 @@
 """Positions: for each posting the places of its term in its document, ascending.
 
 They are stored only if the index keeps `positions`. The gaps between them are packed as postings are; the kernels encode and
-decode. The positions of a term are as many as its occurrences, so its collection frequency says where they end.
+decode. A term has one position for each occurrence, so its collection frequency is the number of its positions.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ COMPONENTS = ("positions", "position_widths", "position_tails", "position_tail_s
 
 
 def encode_positions(positions: np.ndarray, tfs: np.ndarray, cf: np.ndarray) -> PackedNumbers:
-    """Return the positions of posting lists encoded. Any thread may call this.
+    """Encode the positions of posting lists, and return them. Any thread may call this.
 
     `positions` and `tfs` are int32. The posting lists lie end to end: posting i has the next `tfs[i]` values of `positions`,
-    which ascend and are not negative, and term k has `cf[k]` of them. The caller has checked this.
+    which ascend and are not negative. Term k has `cf[k]` positions. The caller has checked all this.
     """
     from sublex.index import position_kernels
 
@@ -37,11 +37,14 @@ class PositionsReader(PackedReader):
         super().__init__(folder, COMPONENTS, lexicon, lexicon.cf)
 
     def check(self) -> None:
-        """Raise IndexCorrupt if the collection frequencies need more data than there are, so they bound memory."""
+        """Raise IndexCorrupt if the collection frequencies need more data than the components have.
+
+        After this check, memory for as many positions as a collection frequency says can safely be reserved.
+        """
         _ = self._block_starts, self._tail_starts
 
     def gather(self, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
-        """Return the positions (int32) of all postings of the terms `terms`; `tfs` has the frequencies of these postings."""
+        """Return the positions (int32) of all postings of `terms`. `tfs` has the frequencies of these postings."""
         from sublex.index import packed_kernels, position_kernels
 
         packed = self._find(terms)

@@ -28,7 +28,7 @@ class EncodedPostings(NamedTuple):
 
 
 def encode_postings(docs: np.ndarray, tfs: np.ndarray, df: np.ndarray) -> EncodedPostings:
-    """Return posting lists encoded. Any thread may call this.
+    """Encode posting lists, and return them. Any thread may call this.
 
     The lists lie end to end in `docs` and `tfs`, and list k has `df[k]` postings.
     """
@@ -90,7 +90,7 @@ class PostingsReader:
     def _tail_starts(self) -> np.ndarray:
         from sublex.index import posting_kernels
 
-        # A posting takes at least one byte, so damaged frequencies cannot ask for more memory than the data can fill.
+        # A posting takes at least one byte. After this check, damaged frequencies cannot ask for more memory than the data fill.
         if (self._lexicon.df % posting_kernels.BLOCK > self._tail_sizes.all()).any():
             raise IndexCorrupt(f"{self._tail_sizes.path} does not fit {self._df_path}; rebuild the index.")
         return piece_starts(self._tail_sizes, self._tails)
@@ -106,7 +106,7 @@ class PostingsReader:
         return self._decode(terms)
 
     def _verify(self, begins: np.ndarray, ends: np.ndarray) -> None:
-        """Verify the checksums of everything that ranges of terms are decoded from."""
+        """Verify the checksums of all data from which ranges of terms are decoded."""
         firsts, lasts = self._block_starts[begins], self._block_starts[ends]
         self._words.touch(self._word_starts[firsts], self._word_starts[lasts])
         self._lasts.touch(firsts, lasts)

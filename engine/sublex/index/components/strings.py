@@ -43,7 +43,7 @@ class StringsReader:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where each string starts in the bytes, and as the last value where the last string ends."""
+        """The place where each string starts in the bytes. The last value is the place where the last string ends."""
         return piece_starts(self._sizes, self._bytes)
 
     @property
@@ -72,7 +72,7 @@ class StringsReader:
         return self._decoded(self[number])
 
     def part(self, begin: int, end: int) -> Strings:
-        """Return the strings of a range as `Strings`. Their bytes are not checked: they need not be UTF-8."""
+        """Return the strings of a range as `Strings`. Nothing checks that they are UTF-8."""
         starts = self.starts[begin : end + 1]
         return Strings(self._bytes.part(int(starts[0]), int(starts[-1])), starts[:-1] - starts[0], np.diff(starts))
 
@@ -89,12 +89,14 @@ class StringsReader:
 
     @cached_property
     def beyond_ascii(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The strings with other characters than those of ASCII: their numbers, their code points, where each starts there.
+        """The strings with characters outside of ASCII, as three arrays.
 
-        The places have one item more than there are such strings. Raise `IndexCorrupt` unless each string is UTF-8.
+        The arrays are the numbers of these strings, their code points end to end, and the place in the code points where
+        each string starts. The last array also has the end of the last string. Raise `IndexCorrupt` unless each string is
+        UTF-8.
         """
         data = self.text_data
-        # The bytes of other characters, as the numbers of the strings in which they are.
+        # For each byte outside of ASCII, the number of its string.
         numbers = np.searchsorted(self.starts, np.flatnonzero(data >= 128), "right") - 1
         numbers = numbers[np.diff(numbers, prepend=-1) > 0]
         texts = [data[self.starts[n] : self.starts[n + 1]].tobytes().decode() for n in numbers.tolist()]
@@ -127,7 +129,7 @@ class StringsReader:
 
 
 def piece_starts(sizes: ComponentFile, pieces: ComponentFile) -> np.ndarray:
-    """Return where each piece starts in the component `pieces`, and as the last value where the last piece ends.
+    """Return the place where each piece starts in the component `pieces`. The last value is the end of the last piece.
 
     The pieces lie end to end and have the sizes in the component `sizes`. Raises `IndexCorrupt` unless the sizes add up
     to the length of `pieces`.

@@ -21,14 +21,14 @@ from sublex.index.components.strings import piece_starts
 from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 from sublex.readers.batch import Batch, encode
 
-# Bytes of documents, before compression, after which a frame ends.
+# A frame has about this number of bytes of documents before compression.
 FRAME_BYTES = 1 << 16
-# The most bytes that a frame may have after decompression, and the most bytes that are decompressed in one step.
+# The largest size of a frame after decompression, and the largest number of bytes that are decompressed in one step.
 MOST_FRAME_BYTES, MOST_AT_ONCE = 1 << 31, 1 << 24
-# Decompressed frames kept by a reader.
+# The number of decompressed frames that a reader keeps.
 CACHED_FRAMES = 16
 _EMPTY = np.empty(0, np.uint8)
-# What belongs to one thread.
+# The object of each thread: its decompressor.
 _own = threading.local()
 
 
@@ -139,7 +139,7 @@ class TextsReader:
         return TextFrame(sizes, raw[12 * docs : cut], raw[cut:])
 
     def validate(self, frame: int) -> None:
-        """Raise `IndexCorrupt` unless the documents of a frame are text and their other fields JSON objects."""
+        """Raise `IndexCorrupt` unless each document of a frame is text, and its other fields are a JSON object."""
         raw = self.raw(frame)
         ends, text_ends = np.cumsum(raw.sizes[:, 2]), np.cumsum(raw.sizes[:, 1])
         try:
@@ -153,7 +153,7 @@ class TextsReader:
             raise self._damaged(frame, error) from None
 
     def _own(self, contents: bytes, title_size: int, fields: dict[str, Any]) -> bytes:
-        """Return the contents of a document without its other fields. Raise ValueError if they do not end with these."""
+        """Return the contents of a document without the fields at their end. Raise ValueError if they end in another way."""
         more = encode("".join(other_texts(fields, self._searched)))
         if not contents.endswith(more) or len(contents) < title_size + len(more):
             raise ValueError("the contents do not end with the fields that are searched")
@@ -187,7 +187,7 @@ def _fields(data: np.ndarray) -> dict[str, Any]:
 
 
 def _decompressor() -> zstandard.ZstdDecompressor:
-    """Return the decompressor of this thread. It keeps its memory, which takes a fifth of the time of a small frame."""
+    """Return the decompressor of this thread. A new one would spend a fifth of the time of a small frame on its memory."""
     if not hasattr(_own, "decompressor"):
         _own.decompressor = zstandard.ZstdDecompressor()
     return _own.decompressor

@@ -27,7 +27,7 @@ class CodedPostings:
     """
 
     def __init__(self, df: np.ndarray, documents: int, room: int = 0):
-        """Make arrays with room for the postings of terms with these document frequencies, and for `room` more."""
+        """Make arrays with room for the postings of terms with these document frequencies, and for `room` further postings."""
         from sublex.retrieval.coding import coding_kernels as kernels
 
         self._kernels, self._documents = kernels, documents
@@ -56,7 +56,7 @@ class CodedPostings:
         if not np.isin(widths, (1, 2, 4)).all() or (values[widths == 4] > 0).any():
             raise impacts["widths"].damaged("has a width that no code has")
         sizes = _sizes(lists[:, kernels.COUNT], values, widths)
-        # Arrays to which postings are copied have room for four bytes a posting.
+        # `copy` writes to arrays that have room for four bytes per posting.
         if (sizes > 4 * lists[:, kernels.COUNT]).any():
             raise impacts["values"].damaged("has more values than a term can have")
         runs, begins = starts_of(run_counts), starts_of(sizes)
@@ -73,8 +73,8 @@ class CodedPostings:
     ) -> None:  # fmt: skip
         """Write the postings of terms, and the bounds of their impacts.
 
-        A pair stands for one or more postings of a term: their term frequencies are equal, and so are all statistics of
-        their documents that the ranker reads, so their impacts are equal too. `docs` has the document of each posting,
+        A pair stands for one or more postings of a term with the same impact. Their term frequencies are equal, and all
+        statistics of their documents that the ranker reads are equal. `docs` has the document of each posting,
         and `numbers` has the number of the posting's pair. `impacts` has the impact of each pair, and `live` the pair's
         number of postings. The pairs of `terms[x]` end at `ends[x]`.
         """
@@ -95,14 +95,14 @@ class CodedPostings:
         self.lists[terms, self._kernels.COUNT] = counts
 
     def copy(self, terms: np.ndarray, other: CodedPostings, others: np.ndarray) -> None:
-        """Write the postings of terms that had none: those of the terms `others` of other coded postings."""
+        """Copy the postings of the terms `others` in `other` to the terms `terms` here, which have no postings yet."""
         self._kernels.copy_lists(
             terms, others, other.lists, other.docs, other.runs, other.run_counts, other.codes, self.lists, self.docs, self.runs,
             self.run_counts, self.codes, self._used,
         )  # fmt: skip
 
     def check(self, terms: np.ndarray, documents: ComponentFolder, impacts: ComponentFolder) -> None:
-        """Verify the stored postings of some terms. Raise `IndexCorrupt` if they are damaged or cannot be right."""
+        """Verify the stored postings of some terms. Raise `IndexCorrupt` if they are damaged or impossible."""
         kernels = self._kernels
         firsts, counts, runs, begins, values, widths = self.lists[terms].T
         documents["docs"].touch(firsts, firsts + counts)
@@ -123,7 +123,7 @@ class CodedPostings:
     def stored_documents(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
         """Return the arrays to store for the documents, by name. A long array is an iterator of pieces.
 
-        Before this, `put` must have written the postings of all terms.
+        Before this call, `put` must have written the postings of all terms.
         """
         firsts, counts, runs, *_ = self.lists.T
         docs, runs_of_terms = _pieces(self.docs, firsts, counts), _pieces(self.runs, runs, self.run_counts)
@@ -132,7 +132,7 @@ class CodedPostings:
     def stored_impacts(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
         """Return the arrays to store for the impacts, by name. A long array is an iterator of pieces.
 
-        Before this, `put` must have written the postings of all terms.
+        Before this call, `put` must have written the postings of all terms.
         """
         _, counts, _, begins, values, widths = self.lists.T
         codes = _pieces(self.codes, begins, _sizes(counts, values, widths))

@@ -40,7 +40,7 @@ SPAN = 1 << 16
 # Postings with a frequency below this number share a pair if their frequencies and their documents' classes are equal.
 # A posting with a higher frequency has a pair of its own.
 FREQUENCIES = 32
-# The most values that a term can have with codes of one byte, and with codes of two bytes.
+# The largest number of values of a term whose codes take one byte, and of a term whose codes take two bytes.
 MOST_IN_ONE, MOST_IN_TWO = 1 << 8, 1 << 16
 
 
@@ -155,11 +155,11 @@ def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, li
 
 @kernel((TFS_OF_FIELDS, int64, I32, I32, I32), before="search")
 def number_rows(tfs, radix, seen, numbers, examples):
-    """Number the distinct columns of `tfs`, in the order of their first appearance. Return how many numbers there are.
+    """Number the distinct columns of `tfs`, in the order of their first appearance. Return the count of numbers.
 
-    `tfs` has a row for each field and a column for each posting. `numbers` gets the number of each column, and
-    `examples` a column of each number. `seen` is scratch space full of -1, with radix ** fields places. A column with a
-    frequency of `radix` or more gets a number of its own, even if it is equal to another column.
+    `tfs` has a row for each field and a column for each posting. `numbers` gets the number of each column, and `examples`
+    gets, for each number, a column with this number. `seen` is scratch space full of -1, with radix ** fields places. A
+    column with a frequency of `radix` or more gets a number of its own, even if it is equal to another column.
     """
     n = np.int64(0)
     for i in range(tfs.shape[1]):
@@ -180,7 +180,7 @@ def number_rows(tfs, radix, seen, numbers, examples):
 
 @inner
 def _number_values(order, begin, end, impacts, live, renumbered, values):
-    """Write the distinct impacts of a term's pairs to `values`, greatest first. Return how many there are.
+    """Write the distinct impacts of a term's pairs to `values`, greatest first. Return the number of distinct impacts.
 
     The lower half of an item of `order` is the number of a pair within its term. The term's items, from `begin` to
     `end`, are sorted by impact, greatest first. `renumbered` gets for each pair the number of its impact in `values`.
@@ -209,7 +209,7 @@ def _best(order, begin, end, impacts, live, kth, term):
 
 @inner
 def format_of(count, values):
-    """Return the width of a code, in bytes, with which a term takes the least space: 1, 2 or 4.
+    """Return the number of bytes of a code, 1, 2 or 4, with which a term takes the least space.
 
     A term with the width 4 has no table of values: each of its codes is the impact itself.
 
@@ -270,7 +270,7 @@ def put_impacts(
 def copy_lists(
     terms, others, lists_in, docs_in, runs_in, run_counts_in, codes_in, lists, docs, runs, run_counts, codes, used
 ):  # fmt: skip
-    """Write the coded postings of the terms `others` of the arrays `…_in` as those of `terms` of the other arrays.
+    """Copy the coded postings of the terms `others` from the arrays `…_in` to the terms `terms` of the other arrays.
 
     The first used[0] places of `docs`, used[1] of `runs` and used[2] of `codes` are taken; these numbers grow.
     """
@@ -301,7 +301,7 @@ def _greatest(values):
     """Return the greatest number of an array of unsigned numbers, -1 for an empty array."""
     if len(values) == 0:
         return np.int64(-1)
-    # `greatest` has the type of the array, so that the processor compares many numbers at a time.
+    # `greatest` has the same type as the array, so that the processor compares many numbers at a time.
     greatest = values[0]
     for i in range(len(values)):
         greatest = max(greatest, values[i])

@@ -20,12 +20,12 @@ from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
 from sublex.retrieval.field_frequencies import fields_of
 
-# With more classes than MOST_CLASSES, each posting is a pair of its own. Values up to LONGEST, such as document
-# lengths, are numbered by a table with a place for every possible value.
+# If there are more classes than MOST_CLASSES, each posting is a pair of its own. Values such as document lengths are
+# numbered by a table with a place for every possible value, if no value is above LONGEST.
 MOST_CLASSES, LONGEST = 1 << 16, 1 << 24
-# The number of pairs that a ranker scores in one call, chosen so that its arrays of float64 fit the processor's cache.
+# The number of pairs that a ranker scores in one call. With this number, its arrays of float64 fit the processor's cache.
 PAIRS_PER_CALL = 1 << 15
-# The places of the table by which the frequencies of a posting in several fields are numbered.
+# The number of places of a table that gives a number to the frequencies of a posting in several fields.
 PLACES = 1 << 12
 # A ranker's `score` or `norm_part`.
 Formula = Callable[[Any, DocStats, TermStats, Any], np.ndarray]
@@ -45,7 +45,7 @@ class Pairs(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """The class of each document, -1 for a deleted one; the statistics of each class; scratch space to find pairs."""
+    """The class of each document, -1 for a deleted document; the statistics of each class; scratch space to find pairs."""
 
     of_document: np.ndarray
     stats: DocStats
@@ -164,7 +164,7 @@ class PairScores:
 
     @cached_property
     def _lengths(self) -> Mapping[str, np.ndarray]:
-        """The lengths of documents in each field of the ranker, by name; for a ranker without fields under ""."""
+        """The lengths of documents in each field of the ranker, by name. A ranker without fields has one entry, named ""."""
         segment = self._segment
         return {field: segment.field_lengths(field) for field in self._fields} or {"": segment.lengths}
 
@@ -179,7 +179,7 @@ def _places(length: Any, places: np.ndarray) -> Any:
 def _numbered_rows(tfs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a number for each column of `tfs`, and a column for each number. The most frequent number is 0.
 
-    Columns of equal numbers are equal. Equal columns may have several numbers if a frequency in them is large.
+    Columns with the same number are equal. Equal columns may have different numbers if a frequency in them is large.
     """
     from sublex.retrieval.coding import coding_kernels
 
@@ -194,7 +194,7 @@ def _numbered_rows(tfs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbered_together(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each row of some columns among the distinct rows, and an index of each distinct row."""
+    """Number the distinct rows of a table, given by its columns. Return the number of each row, and an index of each number."""
     if not columns:
         return np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
     numbers, examples = _numbered(columns[0])
@@ -207,7 +207,7 @@ def _numbered_together(columns: Sequence[np.ndarray], rows: int) -> tuple[np.nda
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each value among the distinct values, and an index of each distinct value in `values`."""
+    """Number the distinct values. Return the number of each value, and an index in `values` of each number."""
     if values.dtype == np.int64 or int(values.max(initial=0)) > LONGEST:
         _, examples, numbers = np.unique(values, return_index=True, return_inverse=True)
         return numbers.astype(np.int32), examples
