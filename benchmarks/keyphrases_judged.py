@@ -24,8 +24,9 @@ The methods, ten phrases each, or as many as `--best` says:
 
 A reader writes a line `doc,number,letter` for each phrase: A if the text is about it, R if it is related to what the text is
 about, W if it is wrong. `score` reads the verdicts of all readers of all files, and takes the majority (three different
-verdicts make R). It prints the precision at 5 and at 10, that of the strong keyphrases beside as many phrases of each other
-method for each document, the agreement, and how often phrases with such a probability are right.
+verdicts make R). It prints the precision at 5 and at 10, intervals by bootstrap samples of the documents, that of the strong
+keyphrases beside as many phrases of each other method for each document, the agreement, and how often phrases with such a
+probability are right.
 
 `learn` fits the numbers of `sublex_laki/estimator/certainty.py` to verdicts: which of the keyphrases that a text mentions is
 it about? It says how well they do on documents that they were not fitted to, by ten folds, and what the fitted model shows of
@@ -58,6 +59,8 @@ LETTERS, BREAKS = "ARW", (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 SOURCES = ("laki", "shown", "latent", "lsi", "lda", "tfidf")
 # The least strength of a keyphrase that is shown, if a key does not say which ones are.
 STRONG = 0.7
+# Bootstrap samples of the documents.
+SAMPLES = 10_000
 FIELDS = ("doc", "number", "phrase", "is_latent", "probability", *SOURCES)
 # The lines of the table of precision, each with the column of ranks that it reads.
 METHODS = {
@@ -326,6 +329,7 @@ def score(key: str, verdicts: list[str]) -> None:
             for good in ("A", "AR") for depth in (5, BEST)
         ]  # fmt: skip
         print(f"| {name} | {' | '.join(cells)} | {len(kept):,} |")
+    show_intervals(rows, majority)
     show_strong(rows, majority)
     agreement(list(letters.values()))
     print("\n| probability shown | phrases | mean | about it | at least related |\n|---|---|---|---|---|")
@@ -341,6 +345,33 @@ def score(key: str, verdicts: list[str]) -> None:
             print(
                 f"| {low} to {high} | {len(own):,} | {np.mean([p for p, _ in own]):.2f} | {about:.1f} | {related:.1f} |"
             )
+
+
+def show_intervals(rows: dict[tuple[str, str], dict[str, str]], majority: dict[tuple[str, str], str]) -> None:
+    """Print for each method the precision at 5 with an interval, and the interval of the difference of LAKI from it.
+
+    The intervals are those of 95 % by bootstrap samples of the documents.
+    """
+    docs = list(dict.fromkeys(doc for doc, _ in rows))
+    samples = np.random.default_rng(0).integers(0, len(docs), (SAMPLES, len(docs)))
+    print("\n| about it @5 | percent | interval | LAKI less this one |\n|---|---|---|---|")
+    first = np.empty(0)
+    for name in SOURCES:
+        right, judged = Counter[str](), Counter[str]()
+        for place, row in rows.items():
+            if place in majority and row.get(name) and int(row[name]) <= 5:
+                judged[place[0]] += 1
+                right[place[0]] += majority[place] == "A"
+        if not judged:
+            continue
+        good, number = (np.array([counts[doc] for doc in docs], float) for counts in (right, judged))
+        drawn = 100 * good[samples].sum(axis=1) / np.maximum(number[samples].sum(axis=1), 1)
+        first = first if len(first) else drawn
+        cells = (
+            " to ".join(f"{value:.1f}" for value in np.quantile(each, (0.025, 0.975)))
+            for each in (drawn, first - drawn)
+        )
+        print(f"| {name} | {100 * good.sum() / number.sum():.1f} | {' | '.join(cells)} |")
 
 
 def fits(name: str, row: dict[str, str]) -> bool:

@@ -1,12 +1,12 @@
 """Mine the phrases of a collection, and measure the time, their number, and how well their quality tells gold phrases from others.
 
-    python benchmarks/phrases.py ARXIV INSPEC [--workers 2] [--support 10] [--offset 1]
+    python benchmarks/phrases.py ARXIV INSPEC [--workers 2] [--support 10] [--offset 1] [--source now]
 
 ARXIV is a collection, such as arxiv-cs.jsonl.xz (100,000 abstracts), and INSPEC a file of JSON lines with `keyphrases`, such as
 inspec.jsonl.xz. AUC: the chance that a gold phrase of several words that occurs often enough has a higher quality than another sequence
 with about its frequency. The script draws 60 phrases with a seed, prints how many are phrases by the verdicts of readers,
-and lists those without a verdict. With `--offset`, only every fifth document is read, from this place on; the readers'
-phrases are those of offset 1.
+and lists those without a verdict. With `--offset`, only every fifth document is read, from this place on. The verdicts of
+three readers are on phrases of offset 1, and those of one reader on phrases of offset 2 (`--source "offset 2"`).
 """
 
 from __future__ import annotations
@@ -83,11 +83,12 @@ def draw(phrases: PhraseList) -> list[str]:
     return [phrases.names[k] for k in np.random.default_rng(SEED).choice(several, JUDGED, replace=False).tolist()]
 
 
-def judge(phrases: PhraseList, verdicts: Path) -> None:
+def judge(phrases: PhraseList, verdicts: Path, drawn_from: str) -> None:
     """Print how many of the drawn phrases are good by the majority of the readers, and how far the readers agree.
 
     A row of the file has a source, a phrase, and the verdict of each reader, `good` or `bad`. The source `now` has phrases
-    of this program, and `before` those of the version before words had roles.
+    of this program, `before` those of the version before words had roles, and `offset 2` those of this program from other
+    documents. The drawn phrases are those of the source `drawn_from`.
     """
     with open(verdicts, encoding="utf-8", newline="") as file:
         rows = [(row[0], row[1], [verdict == "good" for verdict in row[2:] if verdict]) for row in csv.reader(file)][1:]
@@ -96,10 +97,10 @@ def judge(phrases: PhraseList, verdicts: Path) -> None:
         own = [verdicts for found, _, verdicts in judged if found == source]
         good = sum(2 * sum(verdicts) > len(verdicts) for verdicts in own)
         print(f"{source}: {good} of {len(own)} are phrases")
-    if judged:
-        alike = sum(len(set(verdicts)) == 1 for _, _, verdicts in judged)
-        print(f"all readers agree on {alike} of {len(judged)}")
-    known = {phrase for source, phrase, _ in judged if source == "now"}
+    several = [set(verdicts) for _, _, verdicts in judged if len(verdicts) > 1]
+    if several:
+        print(f"all readers agree on {sum(len(own) == 1 for own in several)} of {len(several)}")
+    known = {phrase for source, phrase, _ in judged if source == drawn_from}
     for phrase in draw(phrases):
         if phrase not in known:
             print(f"without a verdict: {phrase}")
@@ -117,6 +118,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--verdicts", type=Path, default=Path(__file__).with_name("phrases_verdicts.csv"))
     parser.add_argument("--offset", type=int, help="read every fifth document, from this place on")
+    parser.add_argument("--source", default="now", help="the source of the verdicts on the drawn phrases")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source = options.collection
@@ -146,7 +148,7 @@ def main() -> None:
         print(
             f"{count:,} phrases of several words, {len(phrases) - count:,} single words; {merged:,} with another name"
         )
-        judge(phrases, options.verdicts)
+        judge(phrases, options.verdicts, options.source)
 
 
 if __name__ == "__main__":

@@ -230,7 +230,7 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
         return f"Nothing in {index.path} passes {pipeline}."
     # Only the text of a user has words; a query of weighted terms has terms.
     is_text = query.tree is None and index.query(query.text) == query
-    missing = {} if is_text else index.snapshot.missing(query)
+    missing = index.snapshot.missing(query)
 
     def word_of(term: str) -> str:
         return missing.get(term) or index.corpus.surface(term)
@@ -247,6 +247,8 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
         return (
             f"Nothing is left: {last} keeps none of the {counted(number, 'document')} that {before} finds for {words}."
         )
-    if pipeline.models:
+    # If no document has any of the words, this is the reason, whatever the model.
+    unknown = query.condition is None and 0 < len(query.weights()) <= len(missing)
+    if pipeline.models and not unknown:
         return f"Nothing in {index.path} is found by {pipeline} for {words}."
     return f"Nothing in {index.path} {'contains' if query.condition is None else 'meets'} {words}."

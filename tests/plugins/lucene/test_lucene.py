@@ -50,7 +50,7 @@ PAIRS = (
     ("LuceneBM25", "BM25"),
     ("LuceneBM25(k1=1.2, b=0.75)", "BM25(k1=1.2, b=0.75)"),
     ("LuceneQLD(mu=500)", "DirichletLM(mu=500)"),
-    ("LuceneQLJM", "JelinekMercerLM"),
+    ("LuceneQLJM(lam=0.3)", "JelinekMercerLM(lam=0.3)"),
     ("LuceneInL2(c=2)", "InL2(c=2)"),
 )
 
@@ -610,6 +610,43 @@ def test_a_retriever_gives_the_scores_of_the_native_ranker(attached, retriever, 
         theirs, ours = _scores(attached, text, retriever), _scores(attached, text, ranker)
         assert theirs == pytest.approx(ours, rel=1e-5)
         assert bool(theirs) == (text != QUERIES[-1])
+
+
+def _stored_length(length: int) -> int:
+    """Return a length as Lucene stores it: 24 lengths exactly, and of what is above them the four highest bits."""
+    rest = length - 24
+    shift = max(0, rest.bit_length() - 4)
+    return length if rest < 0 else 24 + (rest >> shift << shift)
+
+
+def _spl(tf: int, length: int, mean: float, df: int, docs: int, c: float) -> float:
+    """Return the smoothed power law of Clinchant and Gaussier 2010, with the lambda of documents as Lucene has it."""
+    tfn, rate = tf * math.log2(1 + c * mean / length), (df + 1) / (docs + 1)
+    return -math.log((rate ** (tfn / (tfn + 1)) - rate) / (1 - rate))
+
+
+def _f2exp(tf: int, length: int, mean: float, df: int, docs: int, s: float) -> float:
+    """Return F2-EXP of Fang and Zhai 2005, with k = 0.35."""
+    return tf / (tf + s + s * length / mean) * ((docs + 1) / df) ** 0.35
+
+
+@pytest.mark.parametrize(
+    ("expression", "formula", "value"),
+    [("LuceneSPL(c=0.5)", _spl, 0.5), ("LuceneF2Exp", _f2exp, 0.5), ("LuceneF2Exp(s=0.2)", _f2exp, 0.2)],
+)
+def test_scorers_that_sublex_does_not_have_follow_their_formulas(attached, own, expression, formula, value):
+    postings = _postings(own)
+    lengths = Counter()
+    for term in postings.values():
+        lengths.update(term)
+    mean = sum(lengths.values()) / len(lengths)
+    for text in QUERIES[:4]:
+        expected = Counter()
+        for term in own.analyze(text):
+            for docno, tf in postings.get(term, {}).items():
+                facts = (tf, _stored_length(lengths[docno]), mean, len(postings[term]), len(lengths))
+                expected[docno] += formula(*facts, value)
+        assert expected and _scores(attached, text, expression) == pytest.approx(dict(expected), rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -466,14 +466,16 @@ def test_closeness_is_that_of_the_formula(texts):
 
 
 def test_words_are_near_each_other_within_a_sentence_and_eight_words(tmp_path):
-    """Counted anew, text by text, with random texts in two segments."""
+    """Counted anew, text by text, with random titles and texts in three segments."""
     chance, letters = np.random.default_rng(5), "bcdefgh"
     made = []
     for k in range(40):
         words = chance.choice([*letters, "the", "zz"], chance.integers(0, 60)).tolist()
-        made.append({"id": str(k), "text": " ".join(w + (". Then" if chance.random() < 0.1 else "") for w in words)})
-    index = sublex.build(made[:25], tmp_path / "i", analyzer="english(stem=none)")
-    index.add([sublex.Document(each["id"], each["text"]) for each in made[25:]])
+        text = " ".join(w + (". Then" if chance.random() < 0.1 else "") for w in words)
+        made.append({"id": str(k), "title": " ".join(chance.choice([*letters], 2)), "text": text})
+    index = sublex.build(made[:15], tmp_path / "i", analyzer="english(stem=none)")
+    for some in (made[15:25], made[25:]):
+        index.add([sublex.Document(each["id"], each["text"], each["title"]) for each in some])
     sentences = read_sentences(index.corpus, letters)
     docs = np.array([1, 4, 7, 8, 20, 30, 38, 39])
     counted = chance.random((len(docs), 7)) < 0.7
@@ -481,7 +483,7 @@ def test_words_are_near_each_other_within_a_sentence_and_eight_words(tmp_path):
     expected = np.zeros((7, 7), int)
     for row, doc in enumerate(docs.tolist()):
         found = set()
-        for sentence in made[doc]["text"].split("."):
+        for sentence in (made[doc]["title"], *made[doc]["text"].split(".")):
             words = sentence.split()
             for place, word in enumerate(words):
                 found |= {(word, other) for other in words[max(0, place - 8) : place + 9]}
