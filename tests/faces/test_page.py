@@ -31,6 +31,8 @@ FIRST_LOAD = 120_000
 TOKEN = "only-for-these-tests"
 # In JavaScript: no part of the page waits for an answer.
 QUIET = "!document.querySelector('[aria-busy=true], .is-old')"
+# In JavaScript: whether a table is wider than the box that it stands in.
+WIDER = "table => table.getBoundingClientRect().right > table.parentElement.getBoundingClientRect().right + 1"
 # Seconds to wait for what must come.
 PATIENCE = 60
 BLEND = "BM25 + 0.3*PL2"
@@ -126,8 +128,7 @@ def browser() -> Iterator:
 @pytest.fixture
 def visit(browser, address) -> Iterator[Callable]:
     """A function that opens a state of the page. What the page does wrong meanwhile fails the test at its end."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(1000 * PATIENCE)
+    contexts: list = []
     faults: list[str] = []
 
     def console(message) -> None:
@@ -135,8 +136,11 @@ def visit(browser, address) -> Iterator[Callable]:
         if message.type in ("error", "warning") and "the server responded with a status of 4" not in message.text:
             faults.append(message.text)
 
-    def opened(state: dict | None = None):
-        page = context.new_page()
+    def opened(state: dict | None = None, another: bool = False):
+        if another or not contexts:
+            contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+            contexts[-1].set_default_timeout(1000 * PATIENCE)
+        page = contexts[-1].new_page()
         page.on("console", console)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(address) else None)
@@ -146,7 +150,8 @@ def visit(browser, address) -> Iterator[Callable]:
         return page
 
     yield opened
-    context.close()
+    for context in contexts:
+        context.close()
     assert faults == []
 
 
@@ -451,6 +456,22 @@ def test_documents_are_judged_with_keys_unjudged_first(visit, folder):
     assert page.evaluate("document.activeElement.closest('.hit') === document.querySelectorAll('.pool .hit')[1]")
 
 
+def test_a_link_to_a_topic_alone_is_enough_to_judge_and_each_takes_back_their_own(visit, folder):
+    """Two browsers judge a document each, and the first takes back what it did, not what came last."""
+    judged = []
+    for grade in ("1", "3"):
+        page = visit({"view": "judge", "topic": "2"}, another=True)
+        assert set(docnos(page)) == set(sublex.open(folder / "zoo").search("crane lifting heavy loads", k=10).docnos)
+        press(page, "j", grade)
+        until(page, f"document.querySelector('.pool .hit .grade .visually-hidden').textContent === 'grade {grade}'")
+        judged.append((page, docnos(page)[0]))
+    (one, first), (_, second) = judged
+    assert sublex.read_qrels(folder / "mine.txt")["2"] == {first: 1, second: 3}
+    one.locator("button", has_text="Take back").click()
+    until(one, "document.querySelector('#said').textContent === 'Your last judgement is taken back'")
+    assert sublex.read_qrels(folder / "mine.txt")["2"] == {second: 3}
+
+
 def test_the_index_lists_terms_that_match(visit, index):
     page = visit({"view": "index"})
     press(page, "/")
@@ -599,6 +620,10 @@ def test_no_view_is_wider_than_a_small_phone(visit, address):
         page.goto(address + link(**state))
         settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+        # Tables are whole, too; nobody sees that a table which is cut could be scrolled.
+        assert (
+            page.locator("table").evaluate_all(f"tables => tables.filter({WIDER}).map(table => table.className)") == []
+        ), name
 
 
 def test_the_list_of_keys_opens_and_closes_by_keys(visit):

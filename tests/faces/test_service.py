@@ -559,6 +559,25 @@ def test_a_wrong_request_costs_a_sentence(client, name, fields, status, sentence
     assert sentence in reply.sentence and reply.status == status
 
 
+@pytest.mark.parametrize(
+    ("name", "fields", "parameter"),
+    [
+        ("search", {"query": "x", "ranker": "BM52"}, "ranker"),
+        ("search", {"query": "x", "ranker": "BM25(k7=1)"}, "ranker"),
+        ("search", {"query": "x", "ranker": "BM25 + lsi"}, "ranker"),
+        ("versus", {"query": "x", "ranker": ["BM25", "PL3"]}, "ranker"),
+        ("card", {"expression": "lsi(e=3)"}, "expression"),
+        ("explain", {"query": "x", "docno": "none"}, "docno"),
+        ("explain", {"query": "x", "docno": "birds-05", "versus": "none"}, "versus"),
+        ("compare", {"topics": "other.trec", "ranker": "BM25"}, "topics"),
+        ("eval", {"run": ["other.run"]}, "run"),
+    ],
+)
+def test_a_mistake_names_its_parameter(client, name, fields, parameter):
+    problem = client.get(f"/v1/{name}", **fields).record
+    assert problem["status"] in (400, 404, 409) and problem["parameter"] == parameter
+
+
 def test_a_mistake_in_an_expression_has_its_parameter_and_its_place(client):
     problem = client.get("/v1/versus", query="x", ranker=["BM25", "PL2 +"]).record
     assert problem["parameter"] == "ranker"
@@ -871,12 +890,30 @@ def test_two_who_judge_lose_no_line(writing, tmp_path):
     again = writing.post("/v1/judge", {"topic": "1", "docno": docnos[0], "grade": 3}).record["result"]
     assert again == {"topic": "1", "docno": docnos[0], "grade": 3, "before": 1}
     assert writing.get("/v1/judgements", topic="1").record["result"]["grades"][docnos[0]] == 3
-    assert writing.post("/v1/unjudge", {}).record["result"] == {
-        "topic": "1",
-        "docno": docnos[0],
-        "grade": 1,
-        "before": 3,
-    }
+    taken = writing.post("/v1/unjudge", {}).record["result"]
+    assert taken == {"topic": "1", "docno": docnos[0], "grade": 1, "before": 3}
+
+
+def test_each_takes_back_their_own_judgements_alone(writing, tmp_path):
+    for docno, grade, by in [("birds-01", 1, "anna"), ("birds-02", 2, "ben"), ("birds-03", 1, "anna")]:
+        assert writing.post("/v1/judge", {"topic": "1", "docno": docno, "grade": grade, "by": by}).status == 200
+    taken = [writing.post("/v1/unjudge", {"by": by}) for by in ("ben", "anna", "anna")]
+    assert [each.record["result"]["docno"] for each in taken] == ["birds-02", "birds-03", "birds-01"]
+    for by in ("anna", "ben", "", "carl"):
+        refused = writing.post("/v1/unjudge", {"by": by})
+        assert refused.status == 400 and "There is no judgement" in refused.sentence
+    # A document that somebody else has judged anew keeps the later grade.
+    for grade, by in [(1, "anna"), (3, "ben")]:
+        writing.post("/v1/judge", {"topic": "2", "docno": "birds-01", "grade": grade, "by": by})
+    assert "another judgement of birds-01" in writing.post("/v1/unjudge", {"by": "anna"}).sentence
+    assert engine.read_qrels(tmp_path / "mine.txt")["2"] == {"birds-01": 3}
+
+
+def test_only_topics_of_the_server_are_judged(writing, tmp_path):
+    refused = writing.post("/v1/judge", {"topic": "99", "docno": "birds-05", "grade": 1})
+    assert (refused.status, refused.record["parameter"]) == (404, "topic")
+    assert refused.sentence == "No topic '99' in topics.trec; did you mean 9? Nothing is judged."
+    assert not (tmp_path / "mine.txt").exists()
 
 
 def test_judgements_that_cannot_be_written_cost_a_sentence(writing, tmp_path):

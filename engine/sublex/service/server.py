@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sublex import __version__
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError, UnknownTopic
 from sublex.forms.lines import Shown
 from sublex.operations import NAMES, Needs, Operation, find, plugin_operations
 from sublex.service.context import RequestContext
 from sublex.service.expressions import expect_sound
+from sublex.service.faults import at_fault
 from sublex.service.fields import LOADED, RequestField, fields_of, unknown_field
 from sublex.service.given import GivenFiles
 from sublex.service.held import Generation, HeldIndex, HeldIndexes
@@ -22,10 +23,7 @@ from sublex.service.limits import MOST_ANSWER, MOST_DEPTH, MOST_HITS, MOST_LETTE
 from sublex.service.problems import Refused, as_bytes
 from sublex.service.tools import is_installed
 from sublex.tools.confinement import Confinement, confined
-from sublex.tools.messages import near_names, nearest
-
-if TYPE_CHECKING:
-    from sublex.trec.qrels import Qrels
+from sublex.tools.messages import cut, near_names, nearest
 
 # Operations that need one of these work on an index of the server.
 ON_INDEX = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.MAYBE_INDEX, Needs.ANY_INDEX)
@@ -141,7 +139,11 @@ class Server:
             if not field.parameter:
                 continue
             value = values[field.name]
-            arguments[field.parameter] = self._file(field, value) if field.file else value
+            try:
+                arguments[field.parameter] = self._file(field, value) if field.file else value
+            except Refused as refused:
+                refused.more.setdefault("parameter", field.name)
+                raise
         for each in served.operation.parameters:
             # A file that no request can name, and what only sessions remember.
             if each.is_required and each.name not in arguments:
@@ -183,7 +185,10 @@ class Server:
             context._index = context.changed_index()
         resources = generation.confinement.resources if generation else frozenset[str]()
         with confined(Confinement(resources, may_change=changes)):
-            shown = context.ask(operation, **arguments)
+            try:
+                shown = context.ask(operation, **arguments)
+            except SublexError as error:
+                raise at_fault(error, served.fields.values(), values, context) from None
             return self._answer(served, context, shown, arguments, bool(values.get("step")))
 
     def _answer(
@@ -255,22 +260,37 @@ class Server:
             "mcp": is_installed(),
         }
 
-    def judgements_or_none(self) -> Qrels | None:
-        """Return the judgements that requests get which name none; None if there are none."""
-        return self.files.judgements() if self.files.names("judgements") else None
+    def grades(self, topic: str) -> dict[str, int]:
+        """Return the grades of a topic in all files of judgements. The first file, which is that of users, has the last word."""
+        found: dict[str, int] = {}
+        for name in reversed(self.files.names("judgements")):
+            qrels = self.files.judgements(name)
+            if qrels is not None and topic in qrels:
+                found |= qrels[topic]
+        return found
 
-    def judge(self, topic: str, docno: str, grade: int) -> dict[str, Any]:
+    def expect_topic(self, topic: str) -> None:
+        """Raise UnknownTopic if the server has topics, and this is none of them."""
+        names = self.files.names("topics")
+        known = [each.qid for name in names for each in self.files.topics(name)]
+        if names and topic not in known:
+            hint = nearest(topic, known)
+            raise UnknownTopic(
+                f"No topic {cut(topic)!r} in {', '.join(names)}; {hint}{'N' if hint else 'n'}othing is judged."
+            )
+
+    def judge(self, topic: str, docno: str, grade: int, by: str = "") -> dict[str, Any]:
         """Write a judgement, and return it with the grade before; None for a document that was not judged."""
         from sublex.faces.judging import write_judgement
 
-        before = write_judgement(Path(self.files.judge), topic, docno, grade)
+        before = write_judgement(Path(self.files.judge), topic, docno, grade, by)
         return {"topic": topic, "docno": docno, "grade": grade, "before": _grade(before)}
 
-    def unjudge(self) -> dict[str, Any]:
-        """Take the last judgement back, and return it with the grade that the document has now."""
+    def unjudge(self, by: str = "") -> dict[str, Any]:
+        """Take the last judgement of a person back, and return it with the grade that the document has now."""
         from sublex.faces.judging import take_back
 
-        step = take_back(Path(self.files.judge))
+        step = take_back(Path(self.files.judge), by)
         return {"topic": step.qid, "docno": step.docno, "grade": _grade(step.before), "before": step.grade}
 
 
