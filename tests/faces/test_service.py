@@ -326,7 +326,44 @@ def test_a_run_streams_a_topic_a_line(client, fitted):
         assert [hit["docno"] for hit in line["hits"]] == list(docs)
         assert [hit["score"] for hit in line["hits"]] == pytest.approx(list(docs.values()))
     assert client.get("/v1/run", ranker="nonsense").status == 400
+    assert client.get("/v1/run", generation=99).status == 404
     assert client.get("/v1/run", language="query", topics="topics.trec").status == 200
+
+
+def test_tuning_streams_its_progress_and_then_its_result(client, fitted, monkeypatch):
+    monkeypatch.setattr("sublex.service.context.PAUSE", 0)
+    fields = {"expression": "BM25(k1={0.4..2}, b={.3,.5})", "measure": "AP", "steps": 2, "folds": 3, "k": 20}
+    reply = client.get("/v1/tune", **fields)
+    assert (reply.status, reply.headers["content-type"]) == (200, "application/x-ndjson")
+    *told, last = [json.loads(line) for line in reply.body.splitlines()]
+    assert [each["done"] for each in told] == sorted(each["done"] for each in told)
+    assert told and {each["total"] for each in told} == {4 * 30 + 30} and told[-1]["done"] == told[-1]["total"]
+    words = [fields["expression"], "-m", "AP", "--steps", "2", "--folds", "3", "-k", "20", "--format", "json"]
+    expected = json.loads(invoke("tune", str(fitted), str(TOPICS), str(QRELS), *words).output)
+    command = expected.pop("command").replace(str(fitted), "demo")
+    assert last["result"].pop("command") == command and last["result"] == expected
+    assert (last["index"], last["generation"]) == ("demo", engine.open(fitted).generation)
+    # What is wrong is said before the first line, as elsewhere.
+    for wrong, sentence in [("BM25", "has no range to tune"), ("BM52(b={0..1})", "BM52"), ("BM25(b={0..1}", "column")]:
+        refused = client.get("/v1/tune", expression=wrong)
+        assert refused.status == 400 and sentence in refused.sentence
+
+
+def test_the_files_of_the_server_are_checked(client, fitted):
+    """lint takes the names of the server's files, by default all of them, and the index."""
+    paths = client.app.server.files.paths["files"]
+    assert list(paths) == ["topics.trec", "qrels.txt", "BM25.run", "PL2.run"]
+    for given in ([], ["qrels.txt", "PL2.run"]):
+        files = [paths[name] for name in given or paths]
+        done = invoke("lint", *files, "--index", str(fitted), "--format", "json")
+        expected = done.output
+        for name, path in paths.items():
+            expected = expected.replace(path, name)
+        found = client.get("/v1/lint", **({"file": given} if given else {}))
+        assert found.status == 200 and found.record["result"] == json.loads(expected)
+        assert str(fitted.parent).encode() not in found.body
+    assert client.get("/v1/lint", file="/etc/passwd").status == 404
+    assert client.get("/v1/lint", **{"as": "run=/etc/passwd"}).status == 400
 
 
 def test_how_a_query_is_read_and_completed(client):
@@ -404,20 +441,20 @@ def test_every_operation_of_the_table_that_shows_records_is_served(client):
     # A study is a file.
     assert in_table - {"study"} <= set(served)
     assert {"search", "explain", "facets", "versus", "why-not", "similar", "doc", "terms", "analyze", "card", "label", "compare",
-            "eval", "pool", "components", "info", "senses", "phrases", "match", "fit", "delete"} <= set(served)  # fmt: skip
+            "eval", "pool", "components", "tune", "lint", "info", "senses", "phrases", "match", "fit", "delete"} <= set(served)  # fmt: skip
     # Nothing that names a file on the disk of the server, or makes one.
     assert not {
         "index",
         "attach",
         "encode",
-        "lint",
         "vectors-add",
         "resource-add",
         "encoder-list",
         "indexes-all",
     } & set(served)
     for each in served.values():
-        assert not {field.name for field in each.fields.values()} & {
+        # A field that takes the name of a file which the server was given is none of these.
+        assert not {field.name for field in each.fields.values() if not field.file} & {
             "file",
             "files",
             "reader_file",

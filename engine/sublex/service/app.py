@@ -106,16 +106,15 @@ class App:
             return
         try:
             answer = await self.answered(lambda: self.server.answer(served, values), receive)
+            if answer is not None and answer.lines is not None:
+                await AnswerLines(self, answer.lines, receive, send).send()
+                return
         except Refused as refused:
             if refused.status == 410:
                 refused.more["now"] = _without_generation(scope)
             raise
-        if answer is None:
-            return
-        if answer.lines is not None:
-            await AnswerLines(self, answer.lines, receive, send).send()
-            return
-        await self._send(send, 200, JSON, answer.body)
+        if answer is not None:
+            await self._send(send, 200, JSON, answer.body)
 
     def _health_now(self) -> bytes:
         """Return the state of the server, made anew when an index has another generation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,12 +49,16 @@ class Served:
     on_index: bool
 
 
+# Takes a record that becomes a line of an answer.
+Put = Callable[[Any], None]
+
+
 @dataclass(frozen=True)
 class RequestAnswer:
-    """The body of an answer, or a function that yields its lines."""
+    """The body of an answer, or a function that hands over its lines, one record after the other."""
 
     body: bytes = b""
-    lines: Callable[[], Any] | None = None
+    lines: Callable[[Put], None] | None = None
 
 
 class Server:
@@ -176,11 +181,18 @@ class Server:
 
     def answer(self, served: Served, values: Mapping[str, Any]) -> RequestAnswer:
         """Return the answer to a request, in the thread that calls this."""
+        if served.operation.is_long:
+            return RequestAnswer(lines=lambda put: put(json.loads(self._answered(served, values, put).body)))
+        return self._answered(served, values)
+
+    def _answered(self, served: Served, values: Mapping[str, Any], tell: Put | None = None) -> RequestAnswer:
+        """Return the answer to a request. `tell` takes records of progress meanwhile."""
         held, generation = self.place(served, values)
         operation = served.operation
         arguments = self.arguments(served, values)
         changes = operation.changes(arguments)
         context = RequestContext(self, operation, held, generation, bool(arguments.get("allow_uncovered")))
+        context.tell = tell
         if changes and generation is not None:
             context._index = context.changed_index()
         resources = generation.confinement.resources if generation else frozenset[str]()
@@ -195,9 +207,11 @@ class Server:
         self, served: Served, context: RequestContext, shown: Shown, arguments: Mapping[str, Any], step: bool
     ) -> RequestAnswer:
         if "ndjson" in shown.forms:
-            return RequestAnswer(lines=shown.forms["ndjson"])
+            records = shown.forms["ndjson"]
+            return RequestAnswer(lines=lambda put: [put(each) for each in records()] and None)
+        names_files = any(each.given == "files" for each in served.operation.parameters)
         record: dict[str, Any] = {
-            "result": shown.data,
+            "result": _everywhere(self._with_names, shown.data) if names_files else shown.data,
             "notes": [self._with_names(note) for note in (*context.notes, *shown.notes)],
         }
         if context.held and context.generation:
@@ -292,6 +306,15 @@ class Server:
 
         step = take_back(Path(self.files.judge), by)
         return {"topic": step.qid, "docno": step.docno, "grade": _grade(step.before), "before": step.grade}
+
+
+def _everywhere(change: Callable[[str], str], value: Any) -> Any:
+    """Return a record with all of its texts changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: _everywhere(change, each) for name, each in value.items()}
+    return [_everywhere(change, each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _grade(lines: Sequence[str]) -> int | None:
