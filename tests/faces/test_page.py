@@ -74,6 +74,8 @@ def folder(tmp_path_factory) -> Path:
     (folder / "documents.jsonl").write_text(lines, encoding="utf-8")
     index = sublex.build(folder / "documents.jsonl", folder / "zoo", fields=["title", "text"], columns=["theme"])
     index.fit("lda(k=4, iterations=20)")
+    # An index that a test changes.
+    shutil.copytree(folder / "zoo", folder / "grown")
     return folder
 
 
@@ -99,7 +101,7 @@ def address(folder) -> Iterator[str]:
         "0",
     ]
     started = subprocess.Popen(
-        [*SUBLEX, "serve", "zoo", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN},
+        [*SUBLEX, "serve", "zoo", "grown", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     said = ""
@@ -536,6 +538,34 @@ def test_the_back_button_leads_through_the_states(visit):
     page.go_forward()
     settled(page)
     assert page.locator(".beside").count() == 1
+
+
+def test_pages_of_hits_are_of_one_generation_and_a_link_to_one_that_is_gone_leads_to_now(visit, folder):
+    """Documents that come between two pages of hits change no page, until the reader asks for the index as it is now."""
+    before = sublex.open(folder / "grown")
+    page = visit({"index": "grown", "query": "crane", "k": "3"})
+    ranking = before.search("crane", k=9).docnos
+    assert docnos(page) == ranking[:3]
+    sublex.open(folder / "grown").add([{"id": "new-1", "title": "Crane", "text": "crane crane crane"}])
+    for place in (3, 6):
+        page.locator(".more a", has_text="More hits").press("Enter")
+        settled(page)
+        assert docnos(page) == ranking[place : place + 3]
+        assert page.locator(".hit .rank").all_inner_texts() == [str(place + n) for n in (1, 2, 3)]
+    assert state_of(page)["generation"] == [str(before.generation)] and state_of(page)["from"] == ["7"]
+    page.locator(".more a", has_text="Hits before").press("Enter")
+    settled(page)
+    assert docnos(page) == ranking[3:6]
+    page.locator(".more a", has_text="As the index is now").press("Enter")
+    settled(page)
+    assert docnos(page) == sublex.open(folder / "grown").search("crane", k=3).docnos and "new-1" in docnos(page)
+    assert state_of(page) == {"index": ["grown"], "query": ["crane"], "k": ["3"]}
+    # The service was started at a later generation than the first.
+    gone = visit({"index": "grown", "query": "crane", "k": "3", "from": "4", "generation": "1"})
+    assert "Generation 1 of grown is not held any more" in gone.locator(".problem").inner_text()
+    gone.locator(".problem a").press("Enter")
+    settled(gone)
+    assert docnos(gone) == docnos(page) and state_of(gone) == state_of(page)
 
 
 def test_two_tabs_keep_apart(visit, index):

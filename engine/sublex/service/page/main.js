@@ -1,7 +1,7 @@
 // The page: it reads its state from the address, shows the view of this state, and changes the address when users act.
 
 import { Component, html, render } from './html.js';
-import { CLOSED, link, read } from './address.js';
+import { CLOSED, changed, link, read } from './address.js';
 import { ask } from './ask.js';
 import { Fields } from './fields.js';
 import { Help } from './help.js';
@@ -62,7 +62,7 @@ class Page extends Component {
 
   // Go to a changed state. With `replace`, the back button does not lead to the state that is left.
   go = (changes, replace = false) => {
-    const address = { ...this.state.address, ...changes };
+    const address = changed(this.state.address, changes);
     const target = link(address) + location.hash;
     if (target !== location.search + location.hash || replace) history[replace ? 'replaceState' : 'pushState'](null, '', target);
     this.show(address);
@@ -73,7 +73,7 @@ class Page extends Component {
   type = (changes, pause = PAUSE) => {
     const field = Object.keys(changes).join();
     this.pending = { ...this.pending, ...changes };
-    this.setState({ address: { ...this.state.address, ...changes } });
+    this.setState({ address: changed(this.state.address, changes) });
     clearTimeout(this.pause);
     this.pause = setTimeout(() => {
       const given = this.pending;
@@ -96,6 +96,7 @@ class Page extends Component {
     const isClosing = anchor.matches('[data-close]');
     this.go(read(anchor.getAttribute('href')), anchor.matches('[data-replace]'));
     if (isClosing) this.focusOpener();
+    if (anchor.dataset.focus === 'hits') document.getElementById('results').focus();
     if (anchor.dataset.focus === 'last-ranker') requestAnimationFrame(() => [...document.querySelectorAll('.ranker .expression input')].at(-1)?.focus());
   };
 
