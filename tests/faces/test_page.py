@@ -12,13 +12,14 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from command import invoke
-from shared import DEMO, QRELS, SUBLEX, TOPICS
+from shared import DEMO, QRELS, ROOT, SUBLEX, TOPICS
 
 import sublex
 
@@ -56,6 +57,7 @@ VIEWS = {
     "judging": {"view": "judge", "query": "crane", "topic": "1", "ranker": ["BM25", "PL2"]},
     "the index": {"view": "index", "word": "cr*"},
     "meaning": {"view": "meaning"},
+    "a panel of a plugin": {"view": "panel-initials"},
 }
 
 
@@ -76,6 +78,16 @@ def folder(tmp_path_factory) -> Path:
     index.fit("lda(k=4, iterations=20)")
     # An index that a test changes.
     shutil.copytree(folder / "zoo", folder / "grown")
+    # The plugin that docs/plugins.md shows, installed for the service alone.
+    (folder / "plugins" / "initials" / "panel").mkdir(parents=True)
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8").partition("### register_panels(register)")[2]
+    python, script = (re.search(f"```{kind}\n(.*?)```", page, re.DOTALL)[1] for kind in ("python", "js"))
+    (folder / "plugins" / "initials" / "__init__.py").write_text(python, encoding="utf-8")
+    (folder / "plugins" / "initials" / "panel" / "panel.js").write_text(script, encoding="utf-8")
+    facts = folder / "plugins" / "initials-1.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: initials\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text("[sublex]\ninitials = initials\n")
     return folder
 
 
@@ -100,8 +112,9 @@ def address(folder) -> Iterator[str]:
         "--port",
         "0",
     ]
+    paths = os.pathsep.join(filter(None, [str(folder / "plugins"), os.environ.get("PYTHONPATH")]))
     started = subprocess.Popen(
-        [*SUBLEX, "serve", "zoo", "grown", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN},
+        [*SUBLEX, "serve", "zoo", "grown", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN, "PYTHONPATH": paths},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     said = ""
@@ -491,18 +504,40 @@ def test_labels_of_a_model_are_listed(visit, index):
     ]
 
 
+def test_a_plugin_adds_a_view_that_shows_its_operation(visit, address, index):
+    """Its modules come from its own folder by their hash, under the policy of the page."""
+    page = visit({"query": "crane"})
+    asked = []
+    page.on("response", lambda answer: asked.append((answer.url.removeprefix(address), answer.headers)))
+    press(page, "Escape", "g", *["Tab"] * 5, "Enter")
+    page.wait_for_selector("table")
+    settled(page)
+    assert state_of(page)["view"] == ["panel-initials"]
+    assert page.locator(".views a[aria-current]").inner_text() == "Initials"
+    counts = Counter(term.term[0] for term in index.terms())
+    assert page.locator("tbody th").all_inner_texts() == sorted(counts)
+    assert page.locator("tbody td").all_inner_texts() == [str(counts[first]) for first in sorted(counts)]
+    (headers,) = [headers for url, headers in asked if re.fullmatch(r"page/panels/initials/[0-9a-f]{16}/panel.js", url)]
+    assert (
+        headers["content-type"].startswith("text/javascript")
+        and "script-src 'self'" in headers["content-security-policy"]
+    )
+    gone = visit({"view": "panel-nobody"})
+    assert "No plugin of this service has this view" in gone.locator("#results").inner_text()
+
+
 # Links, history and tabs.
 
 
 @pytest.mark.parametrize("view", ["hits", "why", "against", "side by side"])
 def test_the_code_of_a_view_gives_the_same_hits(visit, view, folder, index, monkeypatch):
     monkeypatch.chdir(folder)
-    page = visit({**VIEWS[view], "code": ""})
+    page = visit({**VIEWS[view], "query": "crane", "code": ""})
     press(page, "s")
     page.wait_for_selector(".code pre")
     settled(page)
     place = ".beside" if "docno" in VIEWS[view] else "#results"
-    command, python = page.locator(f"{place} .code pre").all_inner_texts()[-2:]
+    command, python, study = page.locator(f"{place} .code pre").all_inner_texts()[-3:]
     answers = [json.loads(invoke(*shlex.split(one)[1:], "--format", "json").output) for one in command.splitlines()]
     made = [eval(line, {"index": index, "sublex": sublex}) for line in python.splitlines()]
     if view == "why":
@@ -515,6 +550,16 @@ def test_the_code_of_a_view_gives_the_same_hits(visit, view, folder, index, monk
         lists = columns or [docnos(page)]
         assert [[hit["docno"] for hit in answer["hits"]] for answer in answers] == lists
         assert [hits.docnos for hits in made] == lists
+        told = page.locator(f"{place} .commands > .soft")
+        assert "the hits of this view are those of topic 1." in told.inner_text()
+        file, run = told.locator("code").all_inner_texts()
+        shutil.rmtree(folder / "zoo-study", ignore_errors=True)
+        (folder / file).write_text(study, encoding="utf-8")
+        done = invoke(*shlex.split(run)[1:])
+        assert done.code == 0, done.messages
+        runs = [sublex.read_run(path) for path in sorted((folder / "zoo-study" / "runs").rglob("*.run.gz"))]
+        ran = [list(run["1"])[:10] for run in runs]
+        assert sorted(ran) == sorted(lists)
 
 
 def test_the_back_button_leads_through_the_states(visit):

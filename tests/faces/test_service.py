@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -364,6 +365,23 @@ def test_the_files_of_the_server_are_checked(client, fitted):
         assert str(fitted.parent).encode() not in found.body
     assert client.get("/v1/lint", file="/etc/passwd").status == 404
     assert client.get("/v1/lint", **{"as": "run=/etc/passwd"}).status == 400
+
+
+def test_rankings_become_a_study_of_the_topics_of_the_server(client, fitted):
+    reply = client.get("/v1/into-study", ranker=["BM25", "PL2"], query="crane", measure="P@5").record
+    found = reply["result"]
+    study = tomllib.loads(found["study"])
+    assert study["systems"] == {"BM25": "BM25", "PL2": "PL2"} and study["compare"] == {"measures": ["P@5"]}
+    assert study["indexes"] == {"demo": os.path.realpath(fitted)}
+    assert study["topics"] == {"file": os.path.realpath(TOPICS), "qrels": os.path.realpath(QRELS)}
+    assert found["topics"] == ["1"] and reply["notes"] == [
+        "The study ranks 30 topics; the hits of this view are those of topic 1."
+    ]
+    assert found["command"].startswith("sublex study demo.toml --allow ") and str(fitted) in found["command"]
+    alone = client.get("/v1/into-study", query="no topic").record
+    assert list(tomllib.loads(alone["result"]["study"])["systems"]) == ["BM25"]
+    assert "The query is none of them" in alone["notes"][0]
+    assert client.get("/v1/into-study", ranker="BM52").record["parameter"] == "ranker"
 
 
 def test_how_a_query_is_read_and_completed(client):

@@ -16,9 +16,11 @@ from sublex.operations.parameters import (
     Docno,
     Language,
     LanguageName,
+    Measures,
     Model,
     Profile,
     Ranker,
+    Rankers,
     RunHits,
 )
 from sublex.operations.searching import read_query, reading_notes
@@ -216,6 +218,35 @@ def matches(context: RequestContext, asked: Asked, docno: Docno) -> Shown:
     )
 
 
+@operation(name="into-study", needs=Needs.INDEX, faces=SERVICE)
+def into_study(
+    context: RequestContext,
+    loaded_topics: TopicsOfServer,
+    loaded_qrels: TopicsOfServer,
+    rankers: Rankers = (),
+    query: Annotated[str, positional("QUERY")] = "",
+    measures: Measures = (),
+    profile: Profile = None,
+    language: Language = "plain",
+) -> Shown:
+    """Return rankings as a study: the text of a file that compares them on the topics of the server.
+
+    The result has the text of the `study`, the name of its `file`, the `command` that runs the file, and the `topics` that are
+    the query.
+    """
+    from sublex.service.into_study import into_study, note_of
+
+    given = rankers or (str(context.pipeline(None, profile)),)
+    for ranker in given:
+        context.pipeline(ranker, profile)
+    options = {"measures": tuple(measures)} if measures else {}
+    unique = tuple(dict.fromkeys(given))
+    found = into_study(
+        context, loaded_topics, loaded_qrels, unique, query, profile=profile, language=language, options=options
+    )
+    return _shown(found, tuple(note_of(found, loaded_topics, query)))
+
+
 @operation(needs=Needs.INDEX, faces=SERVICE)
 def tree(context: RequestContext, expression: Annotated[str, positional("EXPR", completes="expression")]) -> Shown:
     """Return an expression as a tree: its stages, parts with weights, and components with all parameters and their ranges."""
@@ -236,4 +267,19 @@ def add(
     return _shown({"documents": len(index), "generation": index.generation, "indexed": summary.indexed})
 
 
-OWN = (health, indexes, topics, judgements, judge, unjudge, run, reading, complete, marks, matches, tree, add)
+OWN = (
+    health,
+    indexes,
+    topics,
+    judgements,
+    judge,
+    unjudge,
+    run,
+    reading,
+    complete,
+    marks,
+    matches,
+    tree,
+    into_study,
+    add,
+)

@@ -21,6 +21,7 @@ from sublex.service.fields import LOADED, RequestField, fields_of, unknown_field
 from sublex.service.given import GivenFiles
 from sublex.service.held import Generation, HeldIndex, HeldIndexes
 from sublex.service.limits import MOST_ANSWER, MOST_DEPTH, MOST_HITS, MOST_LETTERS, Limits
+from sublex.service.panels import panels_of
 from sublex.service.problems import Refused, as_bytes
 from sublex.service.tools import is_installed
 from sublex.tools.confinement import Confinement, confined
@@ -75,6 +76,8 @@ class Server:
         self.limits, self.may_write = limits or Limits(2), may_write
         self.failures: list[str] = []
         self.served = {each.name: each for each in self._table()}
+        self.panels, failures = panels_of(self.indexes[""].last.index.registry)
+        self.failures += failures
 
     def _table(self) -> list[Served]:
         """Return the operations of the server: those of the table, of plugins, and its own, which come first."""
@@ -166,7 +169,9 @@ class Server:
             return tuple(self.files.runs(value))
         if kind == "topics":
             return self.files.topics(value)
-        found = self.files.judgements(value) if value or self.files.names("judgements") else None
+        names = [value] if value else self.files.names("judgements")
+        # A file into which nobody has judged yet is passed over.
+        found = next(filter(None, map(self.files.judgements, names)), None)
         if found is None and field.parameter == "loaded_qrels":
             self.files.path("judgements", value)
             raise Refused(404, "There are no judgements yet; judge a document first.")
@@ -271,6 +276,7 @@ class Server:
             **files,
             **more,
             "operations": list(self.served),
+            "panels": [{"name": each.name, "title": each.title, "module": each.module} for each in self.panels],
             "mcp": is_installed(),
         }
 

@@ -13,7 +13,7 @@ const LANGUAGES = { plain: 'plain words', query: 'query language', weighted: 'we
 const EXPRESSION_PAUSE = 250;
 
 export function Fields({ state, asked, type, go, topics }) {
-  const hasQuery = !state.view || state.view === 'judge';
+  const hasQuery = state.view !== 'topics';
   const several = state.ranker.length > 1;
   const rank = (place, ranker) => state.ranker.map((each, at) => (at === place ? ranker : each));
   return html`<form class=${`fields ${several ? 'has-several' : ''}`} role="search" onSubmit=${(event) => event.preventDefault()}>

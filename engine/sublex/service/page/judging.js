@@ -126,7 +126,7 @@ export default class Judging extends Component {
                 <p class="grades" role="group" aria-label=${`Grade of ${hit.docno}`}>${GRADES.map((grade) => html`<button type="button" aria-pressed=${grades[hit.docno] === grade} onClick=${() => this.judge(hit.docno, grade)}>${grade}</button>`)}</p></div></li>`)}</ol>`;
         }}
       <//>
-      <${Commands} state=${state} requests=${requests} />
+      <${Commands} state=${state} requests=${requests} query=${query} health=${health} />
     </section>`;
   }
 }

@@ -19,7 +19,7 @@ export const asked = (state, ranker) => ({
   index: state.index, query: state.query, ranker, k: state.k, generation: state.generation, language: state.language === 'plain' ? '' : state.language,
 });
 
-export function Search({ state, say, grades, info, isFollowed }) {
+export function Search({ state, say, grades, info, health, isFollowed }) {
   if (!state.query.trim()) return html`<${Empty} state=${state} />`;
   const request = ['search', { ...asked(state, state.ranker[0]), from: state.from === '1' ? '' : state.from, parts: true }];
   const requests = [request];
@@ -42,9 +42,9 @@ export function Search({ state, say, grades, info, isFollowed }) {
             <${Pages} state=${state} answer=${answer} />
           </div>`}`}
       <//>
-      <${Commands} state=${state} requests=${[request]} />
+      <${Commands} state=${state} requests=${[request]} query=${state.query} health=${health} />
     </section>
-    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} isFollowed=${isFollowed} />`}
+    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} health=${health} isFollowed=${isFollowed} />`}
   </div>`;
 }
 

@@ -4,7 +4,7 @@ import { html } from './html.js';
 import { Answers } from './ask.js';
 import { link } from './address.js';
 import { letter } from './moves.js';
-import { Commands } from './commands.js';
+import { Commands, qrelsOf } from './commands.js';
 import { short, signed } from './numbers.js';
 import { Notes, Problem, Text } from './text.js';
 
@@ -18,9 +18,7 @@ export default function Topics({ state, topics, health, go, say }) {
   const measure = state.measure || MEASURES[0];
   const rankers = state.ranker.map((ranker) => ranker || 'BM25');
   const names = [...new Set(rankers)];
-  // The file of the judgements made here is the first; the others measure better.
-  const qrels = (health.judge && health.judgements[1]) || health.judgements[0];
-  const requests = [['compare', { index: state.index, topics: health.topics[0], qrels, ranker: names, measure }]];
+  const requests = [['compare', { index: state.index, topics: health.topics[0], qrels: qrelsOf(health), ranker: names, measure }]];
   const onAnswers = ([{ problem, answer }]) => say(problem ? problem.detail : answer.result.systems.map((s) => `${s.name}: ${measure} ${s.measures[measure].toFixed(4)}`).join(', '));
   return html`<section class="topics" aria-label="Topics">
     <p class="settings"><label>Measure <select value=${measure} onChange=${(event) => go({ measure: event.target.value })}>${MEASURES.map((each) => html`<option selected=${each === measure}>${each}</option>`)}</select></label></p>
@@ -30,7 +28,7 @@ export default function Topics({ state, topics, health, go, say }) {
         ${answer && html`<div class=${isOld ? 'is-old' : ''} aria-busy=${isOld}><${Table} state=${state} topics=${topics} result=${answer.result} measure=${answer.parameters.measure} count=${[answer.parameters.ranker].flat().length} />
           <${Notes} notes=${answer.result.notes} /></div>`}`}
     <//>
-    <${Commands} state=${state} requests=${requests} />
+    <${Commands} state=${state} requests=${requests} measure=${measure} health=${health} />
   </section>`;
 }
 

@@ -36,7 +36,7 @@ export default class Beside extends Component {
     if (key(before.state) !== key(this.props.state)) this.head.current?.focus({ preventScroll: true });
   }
 
-  render({ state, say }) {
+  render({ state, say, health }) {
     const given = { ...asked(state, state.ranker[0]), k: lastRank(state), docno: state.docno };
     const explained = ['explain', { ...given, k: '' }];
     const requests = state.versus ? [['explain', { ...given, versus: state.versus, k: '' }], explained, ['explain', { ...given, docno: state.versus, k: '' }]]
@@ -59,7 +59,7 @@ export default class Beside extends Component {
           }</div>`}`}
       <//>
       <${Others} state=${state} key=${state.docno} />
-      <${Commands} state=${state} requests=${requests.slice(0, 1)} />
+      <${Commands} state=${state} requests=${requests.slice(0, 1)} query=${state.query} health=${health} />
     </aside>`;
   }
 }
