@@ -647,6 +647,56 @@ def test_hook_register_operations(stranger, built_demo, tmp_path, monkeypatch):
     assert "crane" in offered(":beginnings cran")
 
 
+def test_hook_register_panels(monkeypatch, tmp_path):
+    """The panels of plugins with their files; whatever lies outside of the folder of a panel is left out."""
+    pytest.importorskip("starlette", reason="the extra serve is not installed")
+    from sublex.contracts.panels import Panel
+    from sublex.service.panels import panels_of
+
+    folder = tmp_path / "panel"
+    (folder / "parts").mkdir(parents=True)
+    (tmp_path / "secret.js").write_text("secret")
+    (folder / "panel.js").write_text("export default 1;")
+    (folder / "parts/more.mjs").write_text("export const more = 2;")
+    (folder / "notes.txt").write_text("no file of a page")
+    (folder / "link.js").symlink_to(tmp_path / "secret.js")
+    (folder / "up").symlink_to(tmp_path)
+
+    def found(*panels):
+        @hookimpl
+        def register_panels(register):
+            for panel in panels:
+                register(panel)
+
+        return panels_of(registry(monkeypatch, mine={"register_panels": register_panels}))
+
+    (panel,), failures = found(Panel("mine", "Mine", folder))
+    place = panel.module.removeprefix("/page/").removesuffix("panel.js")
+    assert (panel.name, panel.title, failures) == ("mine", "Mine", [])
+    assert re.fullmatch(r"panels/mine/[0-9a-f]{16}/", place)
+    assert panel.files == {
+        f"{place}panel.js": b"export default 1;",
+        f"{place}parts/more.mjs": b"export const more = 2;",
+    }
+    (folder / "parts/more.mjs").write_text("export const more = 3;")
+    assert found(Panel("mine", "Mine", folder))[0][0].module != panel.module
+    for wrong, sentence in [
+        (Panel("Mine", "Mine", folder), "The name of a panel is 'Mine'; write small letters"),
+        (Panel("mine", " ", folder), "The title of the panel mine is no text of 1 to 40 characters"),
+        (Panel("mine", "Mine", folder, "other.js"), "The panel mine has no file 'other.js' in"),
+        (Panel("mine", "Mine", folder, "../secret.js"), "The panel mine has no file '../secret.js' in"),
+        (Panel("mine", "Mine", tmp_path / "nowhere"), "The panel mine has no folder"),
+        ("mine", "An object of type str is no Panel"),
+    ]:
+        assert found(wrong)[0] == [] and sentence in found(wrong)[1][0]
+    kept, (said,) = found(Panel("mine", "Mine", folder), Panel("mine", "Again", folder))
+    assert [each.title for each in kept] == ["Mine"]
+    assert said == "Plugin mine could not add its panels: There is a panel mine already."
+    for n in range(64):
+        (folder / f"{n}.js").write_text("")
+    assert "more than 64 files and 1,048,576 bytes" in found(Panel("mine", "Mine", folder))[1][0]
+
+
 def test_an_operation_of_a_name_that_is_taken_is_refused(monkeypatch):
     @operation()
     def search(context):

@@ -12,13 +12,14 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from command import invoke
-from shared import DEMO, QRELS, SUBLEX, TOPICS
+from shared import DEMO, QRELS, ROOT, SUBLEX, TOPICS
 
 import sublex
 
@@ -31,6 +32,8 @@ FIRST_LOAD = 120_000
 TOKEN = "only-for-these-tests"
 # In JavaScript: no part of the page waits for an answer.
 QUIET = "!document.querySelector('[aria-busy=true], .is-old')"
+# In JavaScript: whether a table is wider than the box that it stands in.
+WIDER = "table => table.getBoundingClientRect().right > table.parentElement.getBoundingClientRect().right + 1"
 # Seconds to wait for what must come.
 PATIENCE = 60
 BLEND = "BM25 + 0.3*PL2"
@@ -54,6 +57,7 @@ VIEWS = {
     "judging": {"view": "judge", "query": "crane", "topic": "1", "ranker": ["BM25", "PL2"]},
     "the index": {"view": "index", "word": "cr*"},
     "meaning": {"view": "meaning"},
+    "a panel of a plugin": {"view": "panel-initials"},
 }
 
 
@@ -72,6 +76,18 @@ def folder(tmp_path_factory) -> Path:
     (folder / "documents.jsonl").write_text(lines, encoding="utf-8")
     index = sublex.build(folder / "documents.jsonl", folder / "zoo", fields=["title", "text"], columns=["theme"])
     index.fit("lda(k=4, iterations=20)")
+    # An index that a test changes.
+    shutil.copytree(folder / "zoo", folder / "grown")
+    # The plugin that docs/plugins.md shows, installed for the service alone.
+    (folder / "plugins" / "initials" / "panel").mkdir(parents=True)
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8").partition("### register_panels(register)")[2]
+    python, script = (re.search(f"```{kind}\n(.*?)```", page, re.DOTALL)[1] for kind in ("python", "js"))
+    (folder / "plugins" / "initials" / "__init__.py").write_text(python, encoding="utf-8")
+    (folder / "plugins" / "initials" / "panel" / "panel.js").write_text(script, encoding="utf-8")
+    facts = folder / "plugins" / "initials-1.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: initials\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text("[sublex]\ninitials = initials\n")
     return folder
 
 
@@ -96,8 +112,9 @@ def address(folder) -> Iterator[str]:
         "--port",
         "0",
     ]
+    paths = os.pathsep.join(filter(None, [str(folder / "plugins"), os.environ.get("PYTHONPATH")]))
     started = subprocess.Popen(
-        [*SUBLEX, "serve", "zoo", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN},
+        [*SUBLEX, "serve", "zoo", "grown", *options], cwd=folder, env={**os.environ, "SUBLEX_TOKEN": TOKEN, "PYTHONPATH": paths},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     said = ""
@@ -126,8 +143,7 @@ def browser() -> Iterator:
 @pytest.fixture
 def visit(browser, address) -> Iterator[Callable]:
     """A function that opens a state of the page. What the page does wrong meanwhile fails the test at its end."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(1000 * PATIENCE)
+    contexts: list = []
     faults: list[str] = []
 
     def console(message) -> None:
@@ -135,8 +151,11 @@ def visit(browser, address) -> Iterator[Callable]:
         if message.type in ("error", "warning") and "the server responded with a status of 4" not in message.text:
             faults.append(message.text)
 
-    def opened(state: dict | None = None):
-        page = context.new_page()
+    def opened(state: dict | None = None, another: bool = False):
+        if another or not contexts:
+            contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+            contexts[-1].set_default_timeout(1000 * PATIENCE)
+        page = contexts[-1].new_page()
         page.on("console", console)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(address) else None)
@@ -146,7 +165,8 @@ def visit(browser, address) -> Iterator[Callable]:
         return page
 
     yield opened
-    context.close()
+    for context in contexts:
+        context.close()
     assert faults == []
 
 
@@ -451,6 +471,22 @@ def test_documents_are_judged_with_keys_unjudged_first(visit, folder):
     assert page.evaluate("document.activeElement.closest('.hit') === document.querySelectorAll('.pool .hit')[1]")
 
 
+def test_a_link_to_a_topic_alone_is_enough_to_judge_and_each_takes_back_their_own(visit, folder):
+    """Two browsers judge a document each, and the first takes back what it did, not what came last."""
+    judged = []
+    for grade in ("1", "3"):
+        page = visit({"view": "judge", "topic": "2"}, another=True)
+        assert set(docnos(page)) == set(sublex.open(folder / "zoo").search("crane lifting heavy loads", k=10).docnos)
+        press(page, "j", grade)
+        until(page, f"document.querySelector('.pool .hit .grade .visually-hidden').textContent === 'grade {grade}'")
+        judged.append((page, docnos(page)[0]))
+    (one, first), (_, second) = judged
+    assert sublex.read_qrels(folder / "mine.txt")["2"] == {first: 1, second: 3}
+    one.locator("button", has_text="Take back").click()
+    until(one, "document.querySelector('#said').textContent === 'Your last judgement is taken back'")
+    assert sublex.read_qrels(folder / "mine.txt")["2"] == {second: 3}
+
+
 def test_the_index_lists_terms_that_match(visit, index):
     page = visit({"view": "index"})
     press(page, "/")
@@ -468,18 +504,40 @@ def test_labels_of_a_model_are_listed(visit, index):
     ]
 
 
+def test_a_plugin_adds_a_view_that_shows_its_operation(visit, address, index):
+    """Its modules come from its own folder by their hash, under the policy of the page."""
+    page = visit({"query": "crane"})
+    asked = []
+    page.on("response", lambda answer: asked.append((answer.url.removeprefix(address), answer.headers)))
+    press(page, "Escape", "g", *["Tab"] * 5, "Enter")
+    page.wait_for_selector("table")
+    settled(page)
+    assert state_of(page)["view"] == ["panel-initials"]
+    assert page.locator(".views a[aria-current]").inner_text() == "Initials"
+    counts = Counter(term.term[0] for term in index.terms())
+    assert page.locator("tbody th").all_inner_texts() == sorted(counts)
+    assert page.locator("tbody td").all_inner_texts() == [str(counts[first]) for first in sorted(counts)]
+    (headers,) = [headers for url, headers in asked if re.fullmatch(r"page/panels/initials/[0-9a-f]{16}/panel.js", url)]
+    assert (
+        headers["content-type"].startswith("text/javascript")
+        and "script-src 'self'" in headers["content-security-policy"]
+    )
+    gone = visit({"view": "panel-nobody"})
+    assert "No plugin of this service has this view" in gone.locator("#results").inner_text()
+
+
 # Links, history and tabs.
 
 
 @pytest.mark.parametrize("view", ["hits", "why", "against", "side by side"])
 def test_the_code_of_a_view_gives_the_same_hits(visit, view, folder, index, monkeypatch):
     monkeypatch.chdir(folder)
-    page = visit({**VIEWS[view], "code": ""})
+    page = visit({**VIEWS[view], "query": "crane", "code": ""})
     press(page, "s")
     page.wait_for_selector(".code pre")
     settled(page)
     place = ".beside" if "docno" in VIEWS[view] else "#results"
-    command, python = page.locator(f"{place} .code pre").all_inner_texts()[-2:]
+    command, python, study = page.locator(f"{place} .code pre").all_inner_texts()[-3:]
     answers = [json.loads(invoke(*shlex.split(one)[1:], "--format", "json").output) for one in command.splitlines()]
     made = [eval(line, {"index": index, "sublex": sublex}) for line in python.splitlines()]
     if view == "why":
@@ -492,6 +550,16 @@ def test_the_code_of_a_view_gives_the_same_hits(visit, view, folder, index, monk
         lists = columns or [docnos(page)]
         assert [[hit["docno"] for hit in answer["hits"]] for answer in answers] == lists
         assert [hits.docnos for hits in made] == lists
+        told = page.locator(f"{place} .commands > .soft")
+        assert "the hits of this view are those of topic 1." in told.inner_text()
+        file, run = told.locator("code").all_inner_texts()
+        shutil.rmtree(folder / "zoo-study", ignore_errors=True)
+        (folder / file).write_text(study, encoding="utf-8")
+        done = invoke(*shlex.split(run)[1:])
+        assert done.code == 0, done.messages
+        runs = [sublex.read_run(path) for path in sorted((folder / "zoo-study" / "runs").rglob("*.run.gz"))]
+        ran = [list(run["1"])[:10] for run in runs]
+        assert sorted(ran) == sorted(lists)
 
 
 def test_the_back_button_leads_through_the_states(visit):
@@ -515,6 +583,34 @@ def test_the_back_button_leads_through_the_states(visit):
     page.go_forward()
     settled(page)
     assert page.locator(".beside").count() == 1
+
+
+def test_pages_of_hits_are_of_one_generation_and_a_link_to_one_that_is_gone_leads_to_now(visit, folder):
+    """Documents that come between two pages of hits change no page, until the reader asks for the index as it is now."""
+    before = sublex.open(folder / "grown")
+    page = visit({"index": "grown", "query": "crane", "k": "3"})
+    ranking = before.search("crane", k=9).docnos
+    assert docnos(page) == ranking[:3]
+    sublex.open(folder / "grown").add([{"id": "new-1", "title": "Crane", "text": "crane crane crane"}])
+    for place in (3, 6):
+        page.locator(".more a", has_text="More hits").press("Enter")
+        settled(page)
+        assert docnos(page) == ranking[place : place + 3]
+        assert page.locator(".hit .rank").all_inner_texts() == [str(place + n) for n in (1, 2, 3)]
+    assert state_of(page)["generation"] == [str(before.generation)] and state_of(page)["from"] == ["7"]
+    page.locator(".more a", has_text="Hits before").press("Enter")
+    settled(page)
+    assert docnos(page) == ranking[3:6]
+    page.locator(".more a", has_text="As the index is now").press("Enter")
+    settled(page)
+    assert docnos(page) == sublex.open(folder / "grown").search("crane", k=3).docnos and "new-1" in docnos(page)
+    assert state_of(page) == {"index": ["grown"], "query": ["crane"], "k": ["3"]}
+    # The service was started at a later generation than the first.
+    gone = visit({"index": "grown", "query": "crane", "k": "3", "from": "4", "generation": "1"})
+    assert "Generation 1 of grown is not held any more" in gone.locator(".problem").inner_text()
+    gone.locator(".problem a").press("Enter")
+    settled(gone)
+    assert docnos(gone) == docnos(page) and state_of(gone) == state_of(page)
 
 
 def test_two_tabs_keep_apart(visit, index):
@@ -599,6 +695,10 @@ def test_no_view_is_wider_than_a_small_phone(visit, address):
         page.goto(address + link(**state))
         settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+        # Tables are whole, too; nobody sees that a table which is cut could be scrolled.
+        assert (
+            page.locator("table").evaluate_all(f"tables => tables.filter({WIDER}).map(table => table.className)") == []
+        ), name
 
 
 def test_the_list_of_keys_opens_and_closes_by_keys(visit):

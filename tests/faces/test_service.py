@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -326,7 +327,61 @@ def test_a_run_streams_a_topic_a_line(client, fitted):
         assert [hit["docno"] for hit in line["hits"]] == list(docs)
         assert [hit["score"] for hit in line["hits"]] == pytest.approx(list(docs.values()))
     assert client.get("/v1/run", ranker="nonsense").status == 400
+    assert client.get("/v1/run", generation=99).status == 404
     assert client.get("/v1/run", language="query", topics="topics.trec").status == 200
+
+
+def test_tuning_streams_its_progress_and_then_its_result(client, fitted, monkeypatch):
+    monkeypatch.setattr("sublex.service.context.PAUSE", 0)
+    fields = {"expression": "BM25(k1={0.4..2}, b={.3,.5})", "measure": "AP", "steps": 2, "folds": 3, "k": 20}
+    reply = client.get("/v1/tune", **fields)
+    assert (reply.status, reply.headers["content-type"]) == (200, "application/x-ndjson")
+    *told, last = [json.loads(line) for line in reply.body.splitlines()]
+    assert [each["done"] for each in told] == sorted(each["done"] for each in told)
+    assert told and {each["total"] for each in told} == {4 * 30 + 30} and told[-1]["done"] == told[-1]["total"]
+    words = [fields["expression"], "-m", "AP", "--steps", "2", "--folds", "3", "-k", "20", "--format", "json"]
+    expected = json.loads(invoke("tune", str(fitted), str(TOPICS), str(QRELS), *words).output)
+    command = expected.pop("command").replace(str(fitted), "demo")
+    assert last["result"].pop("command") == command and last["result"] == expected
+    assert (last["index"], last["generation"]) == ("demo", engine.open(fitted).generation)
+    # What is wrong is said before the first line, as elsewhere.
+    for wrong, sentence in [("BM25", "has no range to tune"), ("BM52(b={0..1})", "BM52"), ("BM25(b={0..1}", "column")]:
+        refused = client.get("/v1/tune", expression=wrong)
+        assert refused.status == 400 and sentence in refused.sentence
+
+
+def test_the_files_of_the_server_are_checked(client, fitted):
+    """lint takes the names of the server's files, by default all of them, and the index."""
+    paths = client.app.server.files.paths["files"]
+    assert list(paths) == ["topics.trec", "qrels.txt", "BM25.run", "PL2.run"]
+    for given in ([], ["qrels.txt", "PL2.run"]):
+        files = [paths[name] for name in given or paths]
+        done = invoke("lint", *files, "--index", str(fitted), "--format", "json")
+        expected = done.output
+        for name, path in paths.items():
+            expected = expected.replace(path, name)
+        found = client.get("/v1/lint", **({"file": given} if given else {}))
+        assert found.status == 200 and found.record["result"] == json.loads(expected)
+        assert str(fitted.parent).encode() not in found.body
+    assert client.get("/v1/lint", file="/etc/passwd").status == 404
+    assert client.get("/v1/lint", **{"as": "run=/etc/passwd"}).status == 400
+
+
+def test_rankings_become_a_study_of_the_topics_of_the_server(client, fitted):
+    reply = client.get("/v1/into-study", ranker=["BM25", "PL2"], query="crane", measure="P@5").record
+    found = reply["result"]
+    study = tomllib.loads(found["study"])
+    assert study["systems"] == {"BM25": "BM25", "PL2": "PL2"} and study["compare"] == {"measures": ["P@5"]}
+    assert study["indexes"] == {"demo": os.path.realpath(fitted)}
+    assert study["topics"] == {"file": os.path.realpath(TOPICS), "qrels": os.path.realpath(QRELS)}
+    assert found["topics"] == ["1"] and reply["notes"] == [
+        "The study ranks 30 topics; the hits of this view are those of topic 1."
+    ]
+    assert found["command"].startswith("sublex study demo.toml --allow ") and str(fitted) in found["command"]
+    alone = client.get("/v1/into-study", query="no topic").record
+    assert list(tomllib.loads(alone["result"]["study"])["systems"]) == ["BM25"]
+    assert "The query is none of them" in alone["notes"][0]
+    assert client.get("/v1/into-study", ranker="BM52").record["parameter"] == "ranker"
 
 
 def test_how_a_query_is_read_and_completed(client):
@@ -404,20 +459,20 @@ def test_every_operation_of_the_table_that_shows_records_is_served(client):
     # A study is a file.
     assert in_table - {"study"} <= set(served)
     assert {"search", "explain", "facets", "versus", "why-not", "similar", "doc", "terms", "analyze", "card", "label", "compare",
-            "eval", "pool", "components", "info", "senses", "phrases", "match", "fit", "delete"} <= set(served)  # fmt: skip
+            "eval", "pool", "components", "tune", "lint", "info", "senses", "phrases", "match", "fit", "delete"} <= set(served)  # fmt: skip
     # Nothing that names a file on the disk of the server, or makes one.
     assert not {
         "index",
         "attach",
         "encode",
-        "lint",
         "vectors-add",
         "resource-add",
         "encoder-list",
         "indexes-all",
     } & set(served)
     for each in served.values():
-        assert not {field.name for field in each.fields.values()} & {
+        # A field that takes the name of a file which the server was given is none of these.
+        assert not {field.name for field in each.fields.values() if not field.file} & {
             "file",
             "files",
             "reader_file",
@@ -557,6 +612,25 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
 def test_a_wrong_request_costs_a_sentence(client, name, fields, status, sentence):
     reply = client.get(f"/v1/{name}", **fields)
     assert sentence in reply.sentence and reply.status == status
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "parameter"),
+    [
+        ("search", {"query": "x", "ranker": "BM52"}, "ranker"),
+        ("search", {"query": "x", "ranker": "BM25(k7=1)"}, "ranker"),
+        ("search", {"query": "x", "ranker": "BM25 + lsi"}, "ranker"),
+        ("versus", {"query": "x", "ranker": ["BM25", "PL3"]}, "ranker"),
+        ("card", {"expression": "lsi(e=3)"}, "expression"),
+        ("explain", {"query": "x", "docno": "none"}, "docno"),
+        ("explain", {"query": "x", "docno": "birds-05", "versus": "none"}, "versus"),
+        ("compare", {"topics": "other.trec", "ranker": "BM25"}, "topics"),
+        ("eval", {"run": ["other.run"]}, "run"),
+    ],
+)
+def test_a_mistake_names_its_parameter(client, name, fields, parameter):
+    problem = client.get(f"/v1/{name}", **fields).record
+    assert problem["status"] in (400, 404, 409) and problem["parameter"] == parameter
 
 
 def test_a_mistake_in_an_expression_has_its_parameter_and_its_place(client):
@@ -871,12 +945,30 @@ def test_two_who_judge_lose_no_line(writing, tmp_path):
     again = writing.post("/v1/judge", {"topic": "1", "docno": docnos[0], "grade": 3}).record["result"]
     assert again == {"topic": "1", "docno": docnos[0], "grade": 3, "before": 1}
     assert writing.get("/v1/judgements", topic="1").record["result"]["grades"][docnos[0]] == 3
-    assert writing.post("/v1/unjudge", {}).record["result"] == {
-        "topic": "1",
-        "docno": docnos[0],
-        "grade": 1,
-        "before": 3,
-    }
+    taken = writing.post("/v1/unjudge", {}).record["result"]
+    assert taken == {"topic": "1", "docno": docnos[0], "grade": 1, "before": 3}
+
+
+def test_each_takes_back_their_own_judgements_alone(writing, tmp_path):
+    for docno, grade, by in [("birds-01", 1, "anna"), ("birds-02", 2, "ben"), ("birds-03", 1, "anna")]:
+        assert writing.post("/v1/judge", {"topic": "1", "docno": docno, "grade": grade, "by": by}).status == 200
+    taken = [writing.post("/v1/unjudge", {"by": by}) for by in ("ben", "anna", "anna")]
+    assert [each.record["result"]["docno"] for each in taken] == ["birds-02", "birds-03", "birds-01"]
+    for by in ("anna", "ben", "", "carl"):
+        refused = writing.post("/v1/unjudge", {"by": by})
+        assert refused.status == 400 and "There is no judgement" in refused.sentence
+    # A document that somebody else has judged anew keeps the later grade.
+    for grade, by in [(1, "anna"), (3, "ben")]:
+        writing.post("/v1/judge", {"topic": "2", "docno": "birds-01", "grade": grade, "by": by})
+    assert "another judgement of birds-01" in writing.post("/v1/unjudge", {"by": "anna"}).sentence
+    assert engine.read_qrels(tmp_path / "mine.txt")["2"] == {"birds-01": 3}
+
+
+def test_only_topics_of_the_server_are_judged(writing, tmp_path):
+    refused = writing.post("/v1/judge", {"topic": "99", "docno": "birds-05", "grade": 1})
+    assert (refused.status, refused.record["parameter"]) == (404, "topic")
+    assert refused.sentence == "No topic '99' in topics.trec; did you mean 9? Nothing is judged."
+    assert not (tmp_path / "mine.txt").exists()
 
 
 def test_judgements_that_cannot_be_written_cost_a_sentence(writing, tmp_path):

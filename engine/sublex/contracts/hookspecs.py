@@ -77,3 +77,11 @@ def register_operations(register: Callable[[Any], None]) -> None:
     The operation is then a command of `sublex` and of the shell. Both commands follow from the signature of its
     function.
     """
+
+
+@hookspec
+def register_panels(register: Callable[[Any], None]) -> None:
+    """Call `register(panel)` for each `sublex.contracts.panels.Panel`, a view of the page of `sublex serve`.
+
+    The panel shows what the operations of the plugin answer.
+    """

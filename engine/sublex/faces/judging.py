@@ -36,6 +36,7 @@ class Judged(NamedTuple):
     """A step: the judgement that was written, and the lines of the file about this document that it replaced.
 
     `old` and `new` are hashes of the file before and after the step. With `is_undone`, the step took back an earlier one.
+    `by` is the name of the person who judged; the shell has none.
     """
 
     qid: str
@@ -45,6 +46,7 @@ class Judged(NamedTuple):
     old: str
     new: str
     is_undone: bool = False
+    by: str = ""
 
 
 class JudgingJournal:
@@ -80,10 +82,12 @@ class JudgingJournal:
         self._end = self._file.tell()
         self.steps.append(step)
 
-    def left(self) -> list[Judged]:
-        """Return the steps that can be taken back, the last one at the end."""
+    def left(self, by: str) -> list[Judged]:
+        """Return the steps that a person can take back, which are their own, the last one at the end."""
         left: list[Judged] = []
         for step in self.steps:
+            if step.by != by:
+                continue
             if step.is_undone:
                 del left[-1:]
             else:
@@ -94,7 +98,8 @@ class JudgingJournal:
 def _is_sound(step: Judged) -> bool:
     """Return whether the lines of a step are lines of judgements, as `_replaced` found them."""
     shown = all(line.isprintable() or "\t" in line for line in step.before)
-    return shown and all(len(line.split()) == 4 for line in step.before) and is_text(step.qid) and is_text(step.docno)
+    texts = step.qid, step.docno, step.by
+    return shown and all(len(line.split()) == 4 for line in step.before) and all(map(is_text, texts))
 
 
 def _line(step: Judged) -> bytes:
@@ -139,10 +144,10 @@ def is_own(file: Path) -> bool:
         return bool(journal.steps) and journal.steps[-1].new == _hash(data)
 
 
-def write_judgement(file: Path, qid: str, docno: str, grade: int) -> list[str]:
+def write_judgement(file: Path, qid: str, docno: str, grade: int, by: str = "") -> list[str]:
     """Add a judgement to a file, or change the grade of the one that is there. Other lines stay as they are.
 
-    Return the lines about this document that were there before.
+    `by` names the person who judges. Return the lines about this document that were there before.
 
     Raise InputError for a file that is not in TREC's format, or that cannot be written.
     """
@@ -155,21 +160,21 @@ def write_judgement(file: Path, qid: str, docno: str, grade: int) -> list[str]:
     with _opened(file) as (journal, data):
         before, changed = _replaced(file, data, (qid, docno), [f"{qid} 0 {docno} {grade}"])
         if changed != data:
-            journal.add(Judged(qid, docno, grade, tuple(before), _hash(data), _hash(changed)))
+            journal.add(Judged(qid, docno, grade, tuple(before), _hash(data), _hash(changed), by=by))
             _write(file, changed)
     return before
 
 
-def take_back(file: Path) -> Judged:
-    """Take back the last judgement that is left in the journal of a file, and return it.
+def take_back(file: Path, by: str = "") -> Judged:
+    """Take back the last judgement of a person that is left in the journal of a file, and return it.
 
     Raise InputError if none is left, and if the file has another judgement in its place.
     """
     expect_replaceable(file, overwrite=True)
     with _opened(file) as (journal, data):
-        left = journal.left()
+        left = journal.left(by)
         if not left:
-            raise InputError(f"There is no judgement in {file} to take back.")
+            raise InputError(f"There is no judgement{' of yours' * bool(by)} in {file} to take back.")
         step = left[-1]
         found, changed = _replaced(file, data, (step.qid, step.docno), step.before)
         if found != [f"{step.qid} 0 {step.docno} {step.grade}"]:

@@ -44,7 +44,8 @@ class Parameter:
     values the parameter takes, so that a face can complete them: "index", "file", "word", "docno", "expression",
     "fittable", "expander", "model", "name", "component", "analyzer", "reader", "backend" or "profile". `shown` is the default
     in words. `least` is the lowest number that the parameter takes. `given` says what a file is that a server may read for
-    its users: "topics", "judgements" or "runs"; they choose it among the files that were given when the server was started.
+    its users: "topics", "judgements" or "runs", or "files" for any of them; they choose it among the files that were given when
+    the server was started.
 
     The other attributes are for faces that remember the last answer, such as the shell. These faces supply the value of
     a `remembered` parameter themselves. They take a `bare` option as a positional argument, after `word` if that is not
@@ -114,7 +115,8 @@ class Operation:
     what the value of this expression is: "hits", "rows" or "value". `faces` are the faces that have the operation: "cli",
     "shell" and "service". By default all have it, the service only if the result has the form "json". `shell` is the
     operation's name in the shell, if it has another name there. `changes` says whether a call changes the index; it may be
-    a function of the arguments. The service makes such a call only for users who may change the index.
+    a function of the arguments. The service makes such a call only for users who may change the index. `is_long` says that a
+    call may take minutes: the service then answers with lines, the last of which has the result.
     """
 
     def __init__(
@@ -132,13 +134,14 @@ class Operation:
         shell: str = "",
         section: str = "",
         changes: bool | Callable[[Mapping[str, Any]], bool] = False,
+        is_long: bool = False,
     ):
         self.function, self.name = function, name or function.__name__.replace("_", "-")
         self.needs, self.forms, self.file = needs, tuple(forms), file
         self.python, self.prints, self.index_help, self.section = python, prints, index_help, section
         usual = ("cli", "shell", "service") if "json" in self.forms else ("cli", "shell")
         self.faces = ("shell",) if needs is Needs.SESSION else tuple(faces or usual)
-        self._changes = changes
+        self._changes, self.is_long = changes, is_long
         self.shell = shell or self.name
 
     def __call__(self, context: Any, **arguments: Any) -> Any:

@@ -388,7 +388,7 @@ def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list
     return systems, notes
 
 
-@operation(faces=("cli",), forms=FIGURES)  # fmt: skip
+@operation(faces=("cli", "service"), forms=FIGURES, is_long=True)
 def tune(
     context: OperationContext,
     topics: TopicFile,

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from sublex.lint import Finding, LintResult
 
 
-@operation(needs=Needs.ANY_INDEX, faces=("cli",), index_help="Check that docnos are in this index.")
+@operation(needs=Needs.ANY_INDEX, faces=("cli", "service"), index_help="Check that docnos are in this index.")
 def lint(
     context: OperationContext,
-    files: Annotated[tuple[str, ...], positional("FILE", completes="file")] = (),
-    kinds: Annotated[tuple[str, ...], option("--as", metavar="KIND=FILE")] = (),
+    files: Annotated[tuple[str, ...], positional("FILE", completes="file", given="files")] = (),
+    kinds: Annotated[tuple[str, ...], option("--as", metavar="KIND=FILE", completes="file")] = (),
 ) -> Shown:
     """Find faults in collections, topic files, qrels and runs.
 

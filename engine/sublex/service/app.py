@@ -46,7 +46,7 @@ class App:
         self.pool = AnswerThreads(server.limits.threads, server.limits.waiting)
         self.tools = Endpoint(server, self.answered)
         self.schema = as_bytes(schema_of(server))
-        self.files = _files(page)
+        self.files = {name: _sent(name, data) for name, data in _files(page, server).items()}
         self._health: tuple[Any, bytes] = None, b""
         routes = [
             Route("/v1/{name}", _Endpoint(self._operation)),
@@ -106,16 +106,15 @@ class App:
             return
         try:
             answer = await self.answered(lambda: self.server.answer(served, values), receive)
+            if answer is not None and answer.lines is not None:
+                await AnswerLines(self, answer.lines, receive, send).send()
+                return
         except Refused as refused:
             if refused.status == 410:
                 refused.more["now"] = _without_generation(scope)
             raise
-        if answer is None:
-            return
-        if answer.lines is not None:
-            await AnswerLines(self, answer.lines, receive, send).send()
-            return
-        await self._send(send, 200, JSON, answer.body)
+        if answer is not None:
+            await self._send(send, 200, JSON, answer.body)
 
     def _health_now(self) -> bytes:
         """Return the state of the server, made anew when an index has another generation."""
@@ -274,12 +273,15 @@ def _without_generation(scope: Scope) -> str:
     return f"{scope['path']}?{urllib.parse.urlencode(pairs)}".rstrip("?")
 
 
-def _files(folder: Path) -> dict[str, tuple[bytes, bytes, bytes]]:
-    """Return the files of the page by name: type, tag and content. No other file is ever sent."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix in TYPES:
-            data = path.read_bytes()
-            tag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'.encode()
-            found[path.relative_to(folder).as_posix()] = TYPES[path.suffix], tag, data
+def _files(folder: Path, server: Server) -> dict[str, bytes]:
+    """Return the files of the page and of the panels of plugins by name. No other file is ever sent."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in TYPES)
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    for panel in server.panels:
+        found |= panel.files
     return found
+
+
+def _sent(name: str, data: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return a file as it is sent: type, tag and content."""
+    return TYPES[Path(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:16]}"'.encode(), data

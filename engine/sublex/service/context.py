@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sublex
 from sublex.errors import SublexError
@@ -13,6 +16,10 @@ if TYPE_CHECKING:
     from sublex.pipeline.index import Index
     from sublex.service.held import Generation, HeldIndex
     from sublex.service.server import Server
+
+
+# Seconds between two records of progress.
+PAUSE = 0.2
 
 
 class RequestContext(OperationContext):
@@ -35,6 +42,21 @@ class RequestContext(OperationContext):
         self.name = held.name if held else ""
         self.stores_runs = server.may_write
         self.notes: list[str] = []
+        # Takes records of progress, while an operation that takes long runs.
+        self.tell: Callable[[dict[str, Any]], None] | None = None
+
+    @contextmanager
+    def progress(self, label: str, unit: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
+        """Tell the client how far an operation that takes long is, every now and then."""
+        told = [-PAUSE]
+
+        def advance(done: int, total: int | None = total, unit: str | None = unit) -> None:
+            now = time.monotonic()
+            if self.tell and now - told[0] >= PAUSE:
+                told[0] = now
+                self.tell({"done": int(done), "total": None if total is None else int(total), "unit": unit})
+
+        yield advance
 
     @property
     def names_index(self) -> bool:

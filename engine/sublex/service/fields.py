@@ -22,7 +22,7 @@ PATHS = frozenset(("file", "index", "index or file"))
 # The parameters in which an operation takes what the server was given, each with the kind of file.
 LOADED = {"loaded_topics": "topics", "loaded_qrels": "judgements", "judgements": "judgements", "loaded_runs": "runs"}
 # The fields by which a request chooses a file of the server, by its kind.
-CHOSEN = {"topics": "topics", "judgements": "qrels", "runs": "run"}
+CHOSEN = {"topics": "topics", "judgements": "qrels", "runs": "run", "files": "file"}
 WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 TRUE, FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
@@ -206,6 +206,7 @@ HELP = {
     "topics": "The name of a topic file that the server was given; by default the first.",
     "judgements": "The name of a file of judgements that the server was given; by default the first.",
     "runs": "The name of a run file that the server was given.",
+    "files": "The name of a file that the server was given; by default all of them.",
 }
 
 

@@ -22,6 +22,7 @@ WORDS = {
     "topics": ("topic file", "--topics"),
     "judgements": ("file of judgements", "--qrels"),
     "runs": ("run file", "--run"),
+    "files": ("file", "--topics FILE, --qrels FILE or --run"),
 }
 
 
@@ -34,6 +35,7 @@ class GivenFiles:
         self.judge = judge
         judgements = (*([judge] if judge else []), *judgements)
         self.paths = {"topics": _named(topics), "judgements": _named(judgements), "runs": _named(runs)}
+        self.paths["files"] = _named([path for named in self.paths.values() for path in named.values()])
         self._read: dict[tuple[str, str], tuple[Any, Any]] = {}
         self._lock = Lock()
 
@@ -58,7 +60,7 @@ class GivenFiles:
     @property
     def places(self) -> dict[str, str]:
         """The names of all files by path."""
-        return {path: name for named in self.paths.values() for name, path in named.items()}
+        return {path: name for name, path in self.paths["files"].items()}
 
     def topics(self, name: str = "") -> Topics:
         """Return the topics of a file."""

@@ -118,7 +118,7 @@ def _described(field: RequestField) -> dict[str, Any]:
 
 
 def _responses(served: Served) -> dict[str, Any]:
-    if served.name == "run":
+    if served.name == "run" or served.operation.is_long:
         content = {"application/x-ndjson": {"schema": {"type": "string"}}}
     else:
         content = {"application/json": {"schema": {"$ref": "#/components/schemas/Answer"}}}

@@ -16,9 +16,11 @@ from sublex.operations.parameters import (
     Docno,
     Language,
     LanguageName,
+    Measures,
     Model,
     Profile,
     Ranker,
+    Rankers,
     RunHits,
 )
 from sublex.operations.searching import read_query, reading_notes
@@ -33,6 +35,8 @@ OFFERED = 200
 
 TopicsOfServer = Annotated[Any, option(hidden=True)]
 Qid = Annotated[str, positional("TOPIC")]
+# A person takes back judgements of the same name alone. A page makes up a name that nobody can guess.
+By = Annotated[str, option(metavar="NAME")]
 
 
 def _shown(data: Any, notes: tuple[str, ...] = ()) -> Shown:
@@ -56,10 +60,9 @@ def indexes(context: RequestContext) -> Shown:
 @operation(needs=Needs.INDEX, faces=SERVICE)
 def topics(context: RequestContext, loaded_topics: TopicsOfServer) -> Shown:
     """List the topics of a file, with the number of their judged and of their relevant documents."""
-    qrels = context.server.judgements_or_none()
     rows = []
     for topic in loaded_topics:
-        grades = qrels[topic.qid] if qrels is not None and topic.qid in qrels else {}
+        grades = context.server.grades(topic.qid)
         relevant = sum(grade > 0 for grade in grades.values())
         row = {"qid": topic.qid, "text": topic.text, "fields": dict(topic.fields), "judged": len(grades)}
         rows.append({**row, "relevant": relevant})
@@ -75,21 +78,33 @@ def judgements(context: RequestContext, topic: Qid, judgements: TopicsOfServer) 
 
 @operation(needs=Needs.INDEX, faces=SERVICE, changes=True)
 def judge(
-    context: RequestContext, topic: Qid, docno: Docno, grade: Annotated[int, option("--grade", least=-(2**31) + 1)]
+    context: RequestContext,
+    topic: Qid,
+    docno: Docno,
+    grade: Annotated[int, option("--grade", least=-(2**31) + 1)],
+    by: By = "",
 ) -> Shown:
     """Write the grade of a document for a topic into the file of judgements of the server.
 
-    The answer comes when the judgement is on the disk.
+    The answer comes when the judgement is on the disk. If the server has topics, the topic is one of them.
+
+    Args:
+        by: A name for whoever judges, with which `unjudge` takes the judgement back.
     """
     if docno not in context.index:
         raise UnknownDocument(f"No document {docno or repr(docno)} in {context.path}.")
-    return _shown(context.server.judge(topic, docno, grade))
+    context.server.expect_topic(topic)
+    return _shown(context.server.judge(topic, docno, grade, by))
 
 
 @operation(needs=Needs.INDEX, faces=SERVICE, changes=True)
-def unjudge(context: RequestContext) -> Shown:
-    """Take back the last judgement that was written into the file of judgements of the server, whoever made it."""
-    return _shown(context.server.unjudge())
+def unjudge(context: RequestContext, by: By = "") -> Shown:
+    """Take back your last judgement in the file of judgements of the server. Those of others stay.
+
+    Args:
+        by: The name with which the judgement was made.
+    """
+    return _shown(context.server.unjudge(by))
 
 
 @operation(needs=Needs.INDEX, faces=SERVICE)
@@ -203,6 +218,35 @@ def matches(context: RequestContext, asked: Asked, docno: Docno) -> Shown:
     )
 
 
+@operation(name="into-study", needs=Needs.INDEX, faces=SERVICE)
+def into_study(
+    context: RequestContext,
+    loaded_topics: TopicsOfServer,
+    loaded_qrels: TopicsOfServer,
+    rankers: Rankers = (),
+    query: Annotated[str, positional("QUERY")] = "",
+    measures: Measures = (),
+    profile: Profile = None,
+    language: Language = "plain",
+) -> Shown:
+    """Return rankings as a study: the text of a file that compares them on the topics of the server.
+
+    The result has the text of the `study`, the name of its `file`, the `command` that runs the file, and the `topics` that are
+    the query.
+    """
+    from sublex.service.into_study import into_study, note_of
+
+    given = rankers or (str(context.pipeline(None, profile)),)
+    for ranker in given:
+        context.pipeline(ranker, profile)
+    options = {"measures": tuple(measures)} if measures else {}
+    unique = tuple(dict.fromkeys(given))
+    found = into_study(
+        context, loaded_topics, loaded_qrels, unique, query, profile=profile, language=language, options=options
+    )
+    return _shown(found, tuple(note_of(found, loaded_topics, query)))
+
+
 @operation(needs=Needs.INDEX, faces=SERVICE)
 def tree(context: RequestContext, expression: Annotated[str, positional("EXPR", completes="expression")]) -> Shown:
     """Return an expression as a tree: its stages, parts with weights, and components with all parameters and their ranges."""
@@ -223,4 +267,19 @@ def add(
     return _shown({"documents": len(index), "generation": index.generation, "indexed": summary.indexed})
 
 
-OWN = (health, indexes, topics, judgements, judge, unjudge, run, reading, complete, marks, matches, tree, add)
+OWN = (
+    health,
+    indexes,
+    topics,
+    judgements,
+    judge,
+    unjudge,
+    run,
+    reading,
+    complete,
+    marks,
+    matches,
+    tree,
+    into_study,
+    add,
+)

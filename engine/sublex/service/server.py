@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sublex import __version__
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError, UnknownTopic
 from sublex.forms.lines import Shown
 from sublex.operations import NAMES, Needs, Operation, find, plugin_operations
 from sublex.service.context import RequestContext
 from sublex.service.expressions import expect_sound
+from sublex.service.faults import at_fault
 from sublex.service.fields import LOADED, RequestField, fields_of, unknown_field
 from sublex.service.given import GivenFiles
 from sublex.service.held import Generation, HeldIndex, HeldIndexes
 from sublex.service.limits import MOST_ANSWER, MOST_DEPTH, MOST_HITS, MOST_LETTERS, Limits
+from sublex.service.panels import panels_of
 from sublex.service.problems import Refused, as_bytes
 from sublex.service.tools import is_installed
 from sublex.tools.confinement import Confinement, confined
-from sublex.tools.messages import near_names, nearest
-
-if TYPE_CHECKING:
-    from sublex.trec.qrels import Qrels
+from sublex.tools.messages import cut, near_names, nearest
 
 # Operations that need one of these work on an index of the server.
 ON_INDEX = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.MAYBE_INDEX, Needs.ANY_INDEX)
@@ -50,12 +50,16 @@ class Served:
     on_index: bool
 
 
+# Takes a record that becomes a line of an answer.
+Put = Callable[[Any], None]
+
+
 @dataclass(frozen=True)
 class RequestAnswer:
-    """The body of an answer, or a function that yields its lines."""
+    """The body of an answer, or a function that hands over its lines, one record after the other."""
 
     body: bytes = b""
-    lines: Callable[[], Any] | None = None
+    lines: Callable[[Put], None] | None = None
 
 
 class Server:
@@ -72,6 +76,8 @@ class Server:
         self.limits, self.may_write = limits or Limits(2), may_write
         self.failures: list[str] = []
         self.served = {each.name: each for each in self._table()}
+        self.panels, failures = panels_of(self.indexes[""].last.index.registry)
+        self.failures += failures
 
     def _table(self) -> list[Served]:
         """Return the operations of the server: those of the table, of plugins, and its own, which come first."""
@@ -141,7 +147,11 @@ class Server:
             if not field.parameter:
                 continue
             value = values[field.name]
-            arguments[field.parameter] = self._file(field, value) if field.file else value
+            try:
+                arguments[field.parameter] = self._file(field, value) if field.file else value
+            except Refused as refused:
+                refused.more.setdefault("parameter", field.name)
+                raise
         for each in served.operation.parameters:
             # A file that no request can name, and what only sessions remember.
             if each.is_required and each.name not in arguments:
@@ -159,7 +169,9 @@ class Server:
             return tuple(self.files.runs(value))
         if kind == "topics":
             return self.files.topics(value)
-        found = self.files.judgements(value) if value or self.files.names("judgements") else None
+        names = [value] if value else self.files.names("judgements")
+        # A file into which nobody has judged yet is passed over.
+        found = next(filter(None, map(self.files.judgements, names)), None)
         if found is None and field.parameter == "loaded_qrels":
             self.files.path("judgements", value)
             raise Refused(404, "There are no judgements yet; judge a document first.")
@@ -174,25 +186,37 @@ class Server:
 
     def answer(self, served: Served, values: Mapping[str, Any]) -> RequestAnswer:
         """Return the answer to a request, in the thread that calls this."""
+        if served.operation.is_long:
+            return RequestAnswer(lines=lambda put: put(json.loads(self._answered(served, values, put).body)))
+        return self._answered(served, values)
+
+    def _answered(self, served: Served, values: Mapping[str, Any], tell: Put | None = None) -> RequestAnswer:
+        """Return the answer to a request. `tell` takes records of progress meanwhile."""
         held, generation = self.place(served, values)
         operation = served.operation
         arguments = self.arguments(served, values)
         changes = operation.changes(arguments)
         context = RequestContext(self, operation, held, generation, bool(arguments.get("allow_uncovered")))
+        context.tell = tell
         if changes and generation is not None:
             context._index = context.changed_index()
         resources = generation.confinement.resources if generation else frozenset[str]()
         with confined(Confinement(resources, may_change=changes)):
-            shown = context.ask(operation, **arguments)
+            try:
+                shown = context.ask(operation, **arguments)
+            except SublexError as error:
+                raise at_fault(error, served.fields.values(), values, context) from None
             return self._answer(served, context, shown, arguments, bool(values.get("step")))
 
     def _answer(
         self, served: Served, context: RequestContext, shown: Shown, arguments: Mapping[str, Any], step: bool
     ) -> RequestAnswer:
         if "ndjson" in shown.forms:
-            return RequestAnswer(lines=shown.forms["ndjson"])
+            records = shown.forms["ndjson"]
+            return RequestAnswer(lines=lambda put: [put(each) for each in records()] and None)
+        names_files = any(each.given == "files" for each in served.operation.parameters)
         record: dict[str, Any] = {
-            "result": shown.data,
+            "result": _everywhere(self._with_names, shown.data) if names_files else shown.data,
             "notes": [self._with_names(note) for note in (*context.notes, *shown.notes)],
         }
         if context.held and context.generation:
@@ -252,26 +276,51 @@ class Server:
             **files,
             **more,
             "operations": list(self.served),
+            "panels": [{"name": each.name, "title": each.title, "module": each.module} for each in self.panels],
             "mcp": is_installed(),
         }
 
-    def judgements_or_none(self) -> Qrels | None:
-        """Return the judgements that requests get which name none; None if there are none."""
-        return self.files.judgements() if self.files.names("judgements") else None
+    def grades(self, topic: str) -> dict[str, int]:
+        """Return the grades of a topic in all files of judgements. The first file, which is that of users, has the last word."""
+        found: dict[str, int] = {}
+        for name in reversed(self.files.names("judgements")):
+            qrels = self.files.judgements(name)
+            if qrels is not None and topic in qrels:
+                found |= qrels[topic]
+        return found
 
-    def judge(self, topic: str, docno: str, grade: int) -> dict[str, Any]:
+    def expect_topic(self, topic: str) -> None:
+        """Raise UnknownTopic if the server has topics, and this is none of them."""
+        names = self.files.names("topics")
+        known = [each.qid for name in names for each in self.files.topics(name)]
+        if names and topic not in known:
+            hint = nearest(topic, known)
+            raise UnknownTopic(
+                f"No topic {cut(topic)!r} in {', '.join(names)}; {hint}{'N' if hint else 'n'}othing is judged."
+            )
+
+    def judge(self, topic: str, docno: str, grade: int, by: str = "") -> dict[str, Any]:
         """Write a judgement, and return it with the grade before; None for a document that was not judged."""
         from sublex.faces.judging import write_judgement
 
-        before = write_judgement(Path(self.files.judge), topic, docno, grade)
+        before = write_judgement(Path(self.files.judge), topic, docno, grade, by)
         return {"topic": topic, "docno": docno, "grade": grade, "before": _grade(before)}
 
-    def unjudge(self) -> dict[str, Any]:
-        """Take the last judgement back, and return it with the grade that the document has now."""
+    def unjudge(self, by: str = "") -> dict[str, Any]:
+        """Take the last judgement of a person back, and return it with the grade that the document has now."""
         from sublex.faces.judging import take_back
 
-        step = take_back(Path(self.files.judge))
+        step = take_back(Path(self.files.judge), by)
         return {"topic": step.qid, "docno": step.docno, "grade": _grade(step.before), "before": step.grade}
+
+
+def _everywhere(change: Callable[[str], str], value: Any) -> Any:
+    """Return a record with all of its texts changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: _everywhere(change, each) for name, each in value.items()}
+    return [_everywhere(change, each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _grade(lines: Sequence[str]) -> int | None:

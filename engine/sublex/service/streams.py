@@ -4,73 +4,94 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sublex.service.limits import SLOW
-from sublex.service.problems import as_bytes, problem_of, record_of
+from sublex.service.problems import Refused, as_bytes, problem_of, record_of
 
 if TYPE_CHECKING:
     from sublex.service.app import App
 
 # Lines that wait for the client.
 AHEAD = 16
+# An answer in lines may take so many times as long as another one.
+LONGER = 10
 
 
 class AnswerLines:
     """The lines of one answer."""
 
-    def __init__(self, app: App, make: Callable[[], Iterable[Any]], receive: Any, send: Any):
+    def __init__(self, app: App, make: Callable[[Callable[[Any], None]], None], receive: Any, send: Any):
         self.app, self.make, self.receive, self._send = app, make, receive, send
-        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[bytes | Refused | None] = asyncio.Queue()
         self._room = threading.Semaphore(AHEAD)
 
     async def send(self) -> None:
-        """Send all lines. An error after the first line is the last line."""
+        """Send all lines. Raise Refused for an error before the first line; a later one is the last line."""
         from sublex.service.app import _FIXED, NDJSON
 
         loop = asyncio.get_running_loop()
         job = self.app.pool.start(lambda: self._produce(loop))
+        # Whatever ended the thread was told by a line.
+        job.future.add_done_callback(lambda made: made.cancelled() or made.exception())
         left = asyncio.ensure_future(self._left())
-        deadline = loop.call_later(self.app.server.limits.seconds * 10, lambda: loop.run_in_executor(None, job.stop))
+        seconds = self.app.server.limits.seconds * LONGER
+        late: list[bool] = []
+
+        def stop() -> None:
+            late.append(True)
+            loop.run_in_executor(None, job.stop)
+
+        deadline, has_begun = loop.call_later(seconds, stop), False
         try:
-            await self._send({"type": "http.response.start", "status": 200, "headers": list(_FIXED[NDJSON])})
-            while True:
-                waiting = asyncio.ensure_future(self._queue.get())
-                await asyncio.wait({waiting, left, job.future}, return_when=asyncio.FIRST_COMPLETED)
-                if left.done():
-                    waiting.cancel()
-                    break
-                if not waiting.done():
-                    # The thread has ended; what it made is in the queue.
-                    waiting.cancel()
-                    if self._queue.empty():
-                        break
-                    line = self._queue.get_nowait()
-                else:
-                    line = waiting.result()
+            while not left.done():
+                line = await self._next(left, job.future)
+                if line is None and late:
+                    line = Refused(504, f"The answer takes longer than {seconds:g} seconds; ask for less.")
+                if isinstance(line, Refused) and not has_begun:
+                    raise line
+                if not has_begun:
+                    await self._send({"type": "http.response.start", "status": 200, "headers": list(_FIXED[NDJSON])})
+                    has_begun = True
                 if line is None:
                     break
-                self._room.release()
-                await self._send({"type": "http.response.body", "body": line, "more_body": True})
-            await self._send({"type": "http.response.body", "body": b""})
+                body = as_bytes({"error": record_of(line)}) + b"\n" if isinstance(line, Refused) else line
+                await self._send({"type": "http.response.body", "body": body, "more_body": True})
+                if isinstance(line, Refused):
+                    break
+            if has_begun:
+                await self._send({"type": "http.response.body", "body": b""})
         finally:
             deadline.cancel()
             left.cancel()
             if not job.future.done():
                 await loop.run_in_executor(None, job.stop)
-            job.future.exception() if job.future.done() and not job.future.cancelled() else None
+
+    async def _next(self, left: asyncio.Future[None], made: asyncio.Future[Any]) -> bytes | Refused | None:
+        """Return the next line, a refusal that ends the lines, or None after the last one and for a client that left."""
+        waiting = asyncio.ensure_future(self._queue.get())
+        await asyncio.wait({waiting, left, made}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            # If the thread has ended, what it made is in the queue.
+            if left.done() or self._queue.empty():
+                return None
+            line = self._queue.get_nowait()
+        else:
+            line = waiting.result()
+        self._room.release()
+        return line
 
     def _produce(self, loop: asyncio.AbstractEventLoop) -> None:
         """Make the lines, in a thread of the pool."""
         try:
-            for record in self.make():
-                self._put(loop, as_bytes(record) + b"\n")
+            self.make(lambda record: self._put(loop, as_bytes(record) + b"\n"))
         except Exception as error:
-            self._put(loop, as_bytes({"error": record_of(self.app.server.named(problem_of(error)))}) + b"\n")
+            self._put(loop, self.app.server.named(problem_of(error)))
         self._put(loop, None)
 
-    def _put(self, loop: asyncio.AbstractEventLoop, line: bytes | None) -> None:
+    def _put(self, loop: asyncio.AbstractEventLoop, line: bytes | Refused | None) -> None:
         """Hand a line over when there is room. Raise InterruptedError if the client reads nothing for long."""
         # A wait without an end could not be interrupted.
         for _ in range(int(SLOW * 10)):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sublex.service.server import RequestAnswer, Server
 
 # Operations that are of no use to an agent: they say what a page needs, or stream.
-WITHOUT_TOOL = frozenset(("run", "complete", "tree", "reading", "matches"))
+WITHOUT_TOOL = frozenset(("run", "complete", "tree", "reading", "matches", "into-study"))
 ABOUT = "Search engine for people who study ranking. Rankers are expressions, such as BM25 or BM25 >> RM3 >> BM25."
 
 
@@ -41,7 +41,8 @@ def schema_of_tool(server: Server, name: str) -> dict[str, Any]:
 
 def tool_names(server: Server) -> list[str]:
     """Return the operations that are tools."""
-    return [name for name, each in server.served.items() if each.operation.may_read and name not in WITHOUT_TOOL]
+    reading = [name for name, each in server.served.items() if each.operation.may_read and not each.operation.is_long]
+    return [name for name in reading if name not in WITHOUT_TOOL]
 
 
 def protocol_of(

@@ -3,6 +3,7 @@
 import { html } from './html.js';
 import { CLOSED, link } from './address.js';
 import { counted, short, signed } from './numbers.js';
+import { lastRank } from './search.js';
 import { Notes, Text } from './text.js';
 
 export function Versus({ state, slots }) {
@@ -35,10 +36,11 @@ export function Versus({ state, slots }) {
 
 export function WhyNot({ state, answer }) {
   const { docno, rank, found, words, stages, changes } = answer.result;
-  const isShown = rank && rank <= Number(state.k);
+  const end = lastRank(state);
+  const isShown = rank && rank <= end;
   return html`
     <p class="lead"><${Text} class="docno">${docno}<//> is ${rank ? html`at <strong>rank ${rank.toLocaleString('en')}</strong> of ${found.toLocaleString('en')}` : html`<strong>not among</strong> the ${counted(found, 'document')} found`};
-      the hits shown end at rank ${state.k}.${' '}<a href=${link(state, { ...CLOSED, docno })}>Why its score</a></p>
+      the hits shown end at rank ${end}.${' '}<a href=${link(state, { ...CLOSED, docno })}>Why its score</a></p>
     <${Notes} notes=${answer.notes} />
     ${changes.length > 0 && html`<h3>What brings it in</h3><ul class="changes">${changes.map((change) => html`<li><${Text}>${change}<//></li>`)}</ul>`}
     ${!changes.length && isShown && html`<p>It is among the hits.</p>`}

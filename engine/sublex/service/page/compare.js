@@ -17,7 +17,7 @@ const GAP = 56;
 export default class Compare extends Component {
   light = (docno) => () => this.setState({ lit: docno });
 
-  render({ state, say, grades }, { lit }) {
+  render({ state, say, grades, health }, { lit }) {
     if (!state.query.trim()) return html`<p class="empty">Type a query to see the rankings side by side.</p>`;
     const requests = state.ranker.map((ranker) => ['search', asked(state, ranker)]);
     const onAnswers = (slots) => say(slots.map(({ problem, answer }, place) => problem?.detail ?? sentence(place, slots[0].answer, answer)).filter(Boolean).join('. '));
@@ -41,7 +41,7 @@ export default class Compare extends Component {
             </div>`;
         }}
       <//>
-      <${Commands} state=${state} requests=${requests} />
+      <${Commands} state=${state} requests=${requests} query=${state.query} health=${health} />
     </section>`;
   }
 }

@@ -13,12 +13,12 @@ const LANGUAGES = { plain: 'plain words', query: 'query language', weighted: 'we
 const EXPRESSION_PAUSE = 250;
 
 export function Fields({ state, asked, type, go, topics }) {
-  const hasQuery = !state.view || state.view === 'judge';
+  const hasQuery = state.view !== 'topics';
   const several = state.ranker.length > 1;
   const rank = (place, ranker) => state.ranker.map((each, at) => (at === place ? ranker : each));
   return html`<form class=${`fields ${several ? 'has-several' : ''}`} role="search" onSubmit=${(event) => event.preventDefault()}>
     ${hasQuery && html`<label class="query-field"><span class="label">Query</span>
-      <input id="query" type="search" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="10000" value=${state.query}
+      <input id="query" type="search" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="10000" value=${state.query} placeholder=${state.view === 'judge' ? topics?.find((each) => each.qid === state.topic)?.text : undefined}
         onInput=${(event) => type({ query: event.target.value, topic: '', docno: '', versus: '', why_not: '' })} /></label>
     <${Reading} state=${asked} />`}
     <div class="rankers">

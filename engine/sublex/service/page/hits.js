@@ -52,7 +52,7 @@ export class Hits extends Component {
 
   render({ state, hits, grades, base }) {
     const most = Math.max(...hits.map((hit) => hit.score), 0);
-    const rose = base ? moves(hits.map((hit) => hit.docno), base) : [];
+    const rose = base ? moves(hits.map((hit) => hit.docno), base, hits.map((hit) => hit.rank - 1)) : [];
     return html`<ol class="hits" ref=${this.list}>
       ${hits.map((hit, place) => {
         const isOpen = hit.docno === state.docno;

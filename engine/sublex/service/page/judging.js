@@ -11,6 +11,18 @@ import { Parts, Problem, Text } from './text.js';
 
 const GRADES = [0, 1, 2, 3];
 
+// The name with which this browser judges. Nobody can guess it, so nobody else takes its judgements back.
+const made = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+function me() {
+  try {
+    if (!localStorage.judge) localStorage.judge = made;
+    return localStorage.judge;
+  } catch {
+    // A browser that stores nothing judges under one name until the page is closed.
+    return made;
+  }
+}
+
 export default class Judging extends Component {
   state = { problem: null };
 
@@ -22,7 +34,7 @@ export default class Judging extends Component {
     document.removeEventListener('keydown', this.key);
   }
 
-  // A digit judges the document that has the focus, `u` takes the last judgement back.${' '}
+  // A digit judges the document that has the focus, `u` takes one's own last judgement back.
   key = (event) => {
     const docno = document.activeElement?.closest?.('[data-docno]')?.dataset.docno;
     if (docno === undefined || event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, select')) return;
@@ -41,7 +53,7 @@ export default class Judging extends Component {
   async judge(docno, grade) {
     const { state, regrade, say } = this.props;
     try {
-      await post('judge', { topic: state.topic, docno, grade });
+      await post('judge', { topic: state.topic, docno, grade, by: me() });
       this.setState({ problem: null });
       regrade(docno, grade);
       say(`${docno} has grade ${grade}`);
@@ -53,10 +65,10 @@ export default class Judging extends Component {
   takeBack = async () => {
     const { relearn, say } = this.props;
     try {
-      await post('unjudge', {});
+      await post('unjudge', { by: me() });
       this.setState({ problem: null });
       relearn();
-      say('The last judgement is taken back');
+      say('Your last judgement is taken back');
     } catch (problem) {
       this.setState({ problem });
     }
@@ -87,8 +99,12 @@ export default class Judging extends Component {
     if (!health.judge) return html`<p class="empty">Judging needs a file for the judgements; start the service with one: sublex serve INDEX --topics FILE --judge FILE</p>`;
     if (!state.topic) return html`<p class="empty">Choose a topic to judge the documents that the rankings find for it.</p>
       <ul class="topic-list">${topics.map(({ qid, text, judged }) => html`<li><a class="hit-link" href=${link(state, { topic: qid, query: text })}><span class="docno">${qid}</span> <${Text}>${text}<//></a> <span class="soft">${judged} judged</span></li>`)}</ul>`;
-    if (!grades) return html`<p class="empty" aria-busy="true">…</p>`;
-    const requests = state.ranker.map((ranker) => ['search', { ...asked(state, ranker), parts: true }]);
+    if (!grades || !topics.length) return html`<p class="empty" aria-busy="true">…</p>`;
+    const topic = topics.find(({ qid }) => qid === state.topic);
+    if (!topic) return html`<p class="empty">There is no topic <${Text}>${state.topic}<//>. <a href=${link(state, { topic: '' })}>All topics</a></p>`;
+    // Without a query, the topic is asked; without an expression, the default ranking.
+    const query = state.query.trim() || topic.text;
+    const requests = state.ranker.map((ranker) => ['search', { ...asked({ ...state, query }, ranker), parts: true }]);
     return html`<section class="judging" aria-label="Judging">
       <${Answers} requests=${requests}>
         ${(slots) => {
@@ -98,19 +114,19 @@ export default class Judging extends Component {
           const pool = this.sorted(slots, grades);
           const open = pool.filter(({ hit }) => grades[hit.docno] === undefined).length;
           return html`${problem && html`<${Problem} problem=${problem} />`}
-            <p class="lead">${pool.length} documents of ${slots.length === 1 ? 'one ranking' : `${slots.length} rankings`}, ${open} not judged.${' '}
-              <kbd>j</kbd> and <kbd>k</kbd> go from one to the next; <kbd>0</kbd> to <kbd>3</kbd> judge, <kbd>u</kbd> takes the last judgement back.
+            <p class="lead">${pool.length} documents of ${slots.length === 1 ? html`<code><${Text}>${state.ranker[0] || 'the default ranking'}<//></code>` : `${slots.length} rankings`}, ${open} not judged.${' '}
+              <kbd>j</kbd> and <kbd>k</kbd> go from one to the next; <kbd>0</kbd> to <kbd>3</kbd> judge, <kbd>u</kbd> takes your last judgement back.${' '}
               <button type="button" onClick=${this.takeBack}>Take back</button></p>
             <h2 class="visually-hidden">Documents</h2>
             <ol class="pool">${pool.map(({ hit, ranks }) => html`<li key=${hit.docno} data-docno=${hit.docno} class="hit">
               <${Grade} grades=${grades} docno=${hit.docno} />
-              <div class="what"><h3><a class="hit-link" href=${link(state, { view: '', docno: hit.docno, ranker: [state.ranker[0]] })}><${Text}>${hit.title || hit.docno}<//></a></h3>
+              <div class="what"><h3><a class="hit-link" href=${link(state, { view: '', query, docno: hit.docno, ranker: [state.ranker[0]] })}><${Text}>${hit.title || hit.docno}<//></a></h3>
                 <p class="facts"><${Text} class="docno">${hit.docno}<//> <span>${slots.map((_, place) => (ranks[place] ? `${letter(place)} ${ranks[place]}` : null)).filter(Boolean).join(', ')}</span></p>
                 ${hit.passage && html`<p class="passage"><${Parts} parts=${hit.passage_parts ?? [[hit.passage, '']]} /></p>`}
                 <p class="grades" role="group" aria-label=${`Grade of ${hit.docno}`}>${GRADES.map((grade) => html`<button type="button" aria-pressed=${grades[hit.docno] === grade} onClick=${() => this.judge(hit.docno, grade)}>${grade}</button>`)}</p></div></li>`)}</ol>`;
         }}
       <//>
-      <${Commands} state=${state} requests=${requests} />
+      <${Commands} state=${state} requests=${requests} query=${query} health=${health} />
     </section>`;
   }
 }

@@ -37,8 +37,8 @@ export const KEYS = [
   ['p', 'Why the hit before', () => turn(-1)],
   ['o', 'Another document, to compare with or to ask why it is not shown', () => focus('.others input')],
   ['c', 'Compare with another ranking', () => click('.add')],
-  ['s', 'The view as command and as Python', () => click('.beside .commands a, .commands a')],
-  ['g', 'Go to the views: search, topics, words, index', () => focus('.views a')],
+  ['s', 'The view as command, as Python and as a study', () => click('.beside .commands a, .commands a')],
+  ['g', 'Go to the views at the top of the page', () => focus('.views a')],
   ['Escape', 'Leave a field, close what is open', null],
   ['?', 'This list', () => click('.help-button')],
 ];

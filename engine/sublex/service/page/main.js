@@ -1,7 +1,7 @@
 // The page: it reads its state from the address, shows the view of this state, and changes the address when users act.
 
 import { Component, html, render } from './html.js';
-import { CLOSED, link, read } from './address.js';
+import { CLOSED, changed, link, read } from './address.js';
 import { ask } from './ask.js';
 import { Fields } from './fields.js';
 import { Help } from './help.js';
@@ -23,6 +23,15 @@ const VIEWS = {
   meaning: { name: 'Meaning', load: () => import('./meaning.js') },
   index: { name: 'Index', load: () => import('./index_view.js') },
 };
+
+// The name of a panel of a plugin in addresses.
+const PANEL = 'panel-';
+
+// Return the views that this service has: those above, and the panels of plugins.
+function viewsOf(health) {
+  const panels = (health?.panels ?? []).map(({ name, title, module }) => [PANEL + name, { name: title, load: () => import(module) }]);
+  return { ...VIEWS, ...Object.fromEntries(panels) };
+}
 
 class Page extends Component {
   // `address` is what the fields show, and `asked` what the views show: the address when typing last paused.
@@ -62,7 +71,7 @@ class Page extends Component {
 
   // Go to a changed state. With `replace`, the back button does not lead to the state that is left.
   go = (changes, replace = false) => {
-    const address = { ...this.state.address, ...changes };
+    const address = changed(this.state.address, changes);
     const target = link(address) + location.hash;
     if (target !== location.search + location.hash || replace) history[replace ? 'replaceState' : 'pushState'](null, '', target);
     this.show(address);
@@ -73,7 +82,7 @@ class Page extends Component {
   type = (changes, pause = PAUSE) => {
     const field = Object.keys(changes).join();
     this.pending = { ...this.pending, ...changes };
-    this.setState({ address: { ...this.state.address, ...changes } });
+    this.setState({ address: changed(this.state.address, changes) });
     clearTimeout(this.pause);
     this.pause = setTimeout(() => {
       const given = this.pending;
@@ -96,6 +105,7 @@ class Page extends Component {
     const isClosing = anchor.matches('[data-close]');
     this.go(read(anchor.getAttribute('href')), anchor.matches('[data-replace]'));
     if (isClosing) this.focusOpener();
+    if (anchor.dataset.focus === 'hits') document.getElementById('results').focus();
     if (anchor.dataset.focus === 'last-ranker') requestAnimationFrame(() => [...document.querySelectorAll('.ranker .expression input')].at(-1)?.focus());
   };
 
@@ -128,14 +138,17 @@ class Page extends Component {
 
   render(_, { address, asked, health, problem, topics, grades, info, said }) {
     const shared = { regrade: this.regrade, relearn: this.relearn, isFollowed: Boolean(this.isFollowed), state: asked, say: this.say, go: this.go, type: this.type, topics, grades, health, info };
+    const view = viewsOf(health)[asked.view];
+    const isUnknown = asked.view.startsWith(PANEL) && !view;
     return html`
       <a class="skip" href="#results">Skip to the results</a>
       <${Head} ...${shared} />
       <main>
         ${problem && html`<${Problem} problem=${problem} />`}
         ${!['index', 'meaning'].includes(asked.view) && html`<${Fields} ...${shared} state=${address} asked=${asked} />`}
-        <div id="results" tabindex="-1">${VIEWS[asked.view]
-          ? html`<${Lazy} key=${asked.view} load=${VIEWS[asked.view].load} ...${shared} address=${address} />`
+        <div id="results" tabindex="-1">${view
+          ? html`<${Lazy} key=${asked.view} load=${view.load} ...${shared} address=${address} />`
+          : isUnknown ? html`<p class="empty" aria-busy=${!health && !problem}>${health ? 'No plugin of this service has this view.' : '…'}</p>`
           : asked.ranker.length > 1 ? html`<${Lazy} key="compare" load=${() => import('./compare.js')} ...${shared} />` : html`<${Search} ...${shared} />`}</div>
       </main>
       <p class="visually-hidden" role="status" aria-live="polite" id="said">${said}</p>`;
@@ -144,6 +157,7 @@ class Page extends Component {
 
 function Head({ state, health, go }) {
   const indexes = health?.indexes ?? [];
+  const views = viewsOf(health);
   const now = indexes.find((each) => each.name === state.index) ?? indexes[0];
   return html`<header class="head">
     <h1><a class="brand" href="?">Sublex</a></h1>
@@ -151,8 +165,8 @@ function Head({ state, health, go }) {
       ? html`<label class="index">Index <select value=${now?.name} onChange=${(event) => go({ index: event.target.value, ...CLOSED })}>${indexes.map(({ name }) => html`<option value=${name} selected=${name === now?.name}>${name}</option>`)}</select></label>`
       : html`<span class="index"><${Text}>${now?.name ?? ''}<//></span>`}
     ${now && html`<span class="size">${now.documents.toLocaleString('en')} documents</span>`}
-    <nav class="views" aria-label="Views">${[['', 'Search'], ...Object.entries(VIEWS).map(([view, { name }]) => [view, name])].map(([view, name]) => html`
-      <a href=${link(state, { view, ...CLOSED })} aria-current=${(state.view in VIEWS ? state.view : '') === view ? 'page' : undefined}>${name}</a>`)}</nav>
+    <nav class="views" aria-label="Views">${[['', 'Search'], ...Object.entries(views).map(([view, { name }]) => [view, name])].map(([view, name]) => html`
+      <a href=${link(state, { view, ...CLOSED })} aria-current=${(state.view in views ? state.view : '') === view ? 'page' : undefined}><${Text}>${name}<//></a>`)}</nav>
     <span class="grow"></span>
     <${Help} />
   </header>`;

@@ -4,9 +4,10 @@
 export const letter = (place) => 'ABCDEF'[place];
 
 // Return for each docno of `ranking` how many ranks it rose since `base`; null for one that is not in `base`.
-export function moves(ranking, base) {
+// `places` are those of the docnos in their ranking, from 0, if these are not the first ones.
+export function moves(ranking, base, places = [...ranking.keys()]) {
   const ranks = new Map(base.map((docno, place) => [docno, place]));
-  return ranking.map((docno, place) => (ranks.has(docno) ? ranks.get(docno) - place : null));
+  return ranking.map((docno, at) => (ranks.has(docno) ? ranks.get(docno) - places[at] : null));
 }
 
 // Return how many documents two rankings share in their first 1, 2, … hits.

@@ -9,16 +9,22 @@ import { Notes, Problem, Text } from './text.js';
 import { counted } from './numbers.js';
 import { Lazy } from './lazy.js';
 
+// The highest rank that the service shows.
+const MOST = 1000;
+
+// The last rank that the page shows.
+export const lastRank = (state) => Math.min(MOST, Number(state.from) + Number(state.k) - 1);
+
 export const asked = (state, ranker) => ({
-  index: state.index, query: state.query, ranker, k: state.k, language: state.language === 'plain' ? '' : state.language,
+  index: state.index, query: state.query, ranker, k: state.k, generation: state.generation, language: state.language === 'plain' ? '' : state.language,
 });
 
-export function Search({ state, say, grades, info, isFollowed }) {
+export function Search({ state, say, grades, info, health, isFollowed }) {
   if (!state.query.trim()) return html`<${Empty} state=${state} />`;
-  const request = ['search', { ...asked(state, state.ranker[0]), parts: true }];
+  const request = ['search', { ...asked(state, state.ranker[0]), from: state.from === '1' ? '' : state.from, parts: true }];
   const requests = [request];
-  if (state.base) requests.push(['search', { ...asked(state, state.base), docnos: true }]);
-  const onAnswers = ([{ answer, problem }]) => say(problem ? problem.detail : sentence(answer.result.hits, state.query));
+  if (state.base) requests.push(['search', { ...asked(state, state.base), k: lastRank(state), docnos: true }]);
+  const onAnswers = ([{ answer, problem }]) => say(problem ? problem.detail : sentence(answer.result.hits, state));
   return html`<div class=${state.docno ? 'split' : 'single'}>
     <section class="results" aria-label="Hits">
       <h2 class="visually-hidden">Hits</h2>
@@ -33,12 +39,12 @@ export function Search({ state, say, grades, info, isFollowed }) {
               <a href=${link(state, { ranker: [state.base], base: '' })}>Take back</a></p>`}
             <${Hits} state=${state} hits=${answer.result.hits} grades=${grades}
               base=${base?.answer?.result.hits.map((hit) => hit.docno)} />
-            <${More} state=${state} hits=${answer.result.hits} />
+            <${Pages} state=${state} answer=${answer} />
           </div>`}`}
       <//>
-      <${Commands} state=${state} requests=${[request]} />
+      <${Commands} state=${state} requests=${[request]} query=${state.query} health=${health} />
     </section>
-    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} isFollowed=${isFollowed} />`}
+    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} health=${health} isFollowed=${isFollowed} />`}
   </div>`;
 }
 
@@ -47,15 +53,23 @@ const columnsOf = (info) => (info?.columns ?? '').split(', ').filter((each) => e
 const modelsOf = (info) => (typeof info?.fitted === 'string' && info.fitted !== 'nothing' ? info.fitted.split(/, (?![^(]*\))/) : []).filter((each) => /^(lda|laki|sourcelda|dcot)\(/.test(each));
 
 // What a screen reader says of new hits.
-function sentence(hits, query) {
-  if (!hits.length) return `Nothing is found for ${query}`;
-  return `${counted(hits.length, 'hit')} for ${query}; first ${hits[0].title || hits[0].docno}`;
+function sentence(hits, { query, from }) {
+  if (!hits.length) return from === '1' ? `Nothing is found for ${query}` : `No more hits for ${query}`;
+  return `${counted(hits.length, 'hit')} for ${query}${from === '1' ? '' : `, from rank ${from}`}; first ${hits[0].title || hits[0].docno}`;
 }
 
-function More({ state, hits }) {
-  const k = Number(state.k);
-  if (hits.length < k || k >= 1000) return null;
-  return html`<p class="more"><a href=${link(state, { k: String(Math.min(1000, k < 10 ? 10 : k * 2)) })} data-replace>More hits</a></p>`;
+// The hits before and after these ones, of the same generation, whatever was added to the index meanwhile.
+function Pages({ state, answer: { result: { hits }, generation } }) {
+  const [k, from] = [Number(state.k), Number(state.from)];
+  const hasMore = hits.length === k && from + k <= MOST;
+  if (from === 1 && !hasMore && !state.generation) return null;
+  const page = (first) => link(state, { ...CLOSED, from: String(first), generation: String(generation) });
+  return html`<nav class="more" aria-label="Pages of hits">
+    ${from > 1 && html`<a href=${page(Math.max(1, from - k))} data-focus="hits">Hits before</a>`}
+    <span class="soft">${hits.length ? `Ranks ${hits[0].rank.toLocaleString('en')} to ${hits.at(-1).rank.toLocaleString('en')}` : 'No more hits'}</span>
+    ${hasMore && html`<a href=${page(from + k)} data-focus="hits">More hits</a>`}
+    ${state.generation && html`<span class="soft">of generation ${state.generation}</span> <a href=${link(state, { ...CLOSED, from: '1', generation: '' })} data-focus="hits">As the index is now</a>`}
+  </nav>`;
 }
 
 const Empty = () => html`<div class="empty">

@@ -25,12 +25,19 @@ export const Text = ({ children, ...rest }) => html`<bdi ...${rest}>${visible(ch
 export const Parts = ({ parts }) =>
   html`<bdi>${parts.map(([text, match]) => (match ? html`<mark>${visible(text)}</mark>` : visible(text)))}</bdi>`;
 
+// The address of the page without the generation that it names.
+function now() {
+  const given = new URLSearchParams(location.search);
+  for (const name of ['generation', 'from']) given.delete(name);
+  return `?${given}`;
+}
+
 // A mistake: its sentence and, in an expression, the place.
 export const Problem = ({ problem }) => html`
   <div class="problem" role="alert">
     <p>${visible(problem.detail)}</p>
     ${problem.caret && html`<pre>${`${visible(problem.caret.text)}\n${problem.caret.mark}`}</pre>`}
-    ${problem.now && html`<p><a href="?${new URLSearchParams(problem.now.split('?')[1] ?? '')}">Ask again now</a></p>`}
+    ${problem.now && html`<p><a href=${now()} data-focus="hits">As the index is now</a></p>`}
   </div>`;
 
 export const Notes = ({ notes }) =>

@@ -4,7 +4,7 @@ import { html } from './html.js';
 import { Answers } from './ask.js';
 import { link } from './address.js';
 import { letter } from './moves.js';
-import { Commands } from './commands.js';
+import { Commands, qrelsOf } from './commands.js';
 import { short, signed } from './numbers.js';
 import { Notes, Problem, Text } from './text.js';
 
@@ -18,9 +18,7 @@ export default function Topics({ state, topics, health, go, say }) {
   const measure = state.measure || MEASURES[0];
   const rankers = state.ranker.map((ranker) => ranker || 'BM25');
   const names = [...new Set(rankers)];
-  // The file of the judgements made here is the first; the others measure better.
-  const qrels = (health.judge && health.judgements[1]) || health.judgements[0];
-  const requests = [['compare', { index: state.index, topics: health.topics[0], qrels, ranker: names, measure }]];
+  const requests = [['compare', { index: state.index, topics: health.topics[0], qrels: qrelsOf(health), ranker: names, measure }]];
   const onAnswers = ([{ problem, answer }]) => say(problem ? problem.detail : answer.result.systems.map((s) => `${s.name}: ${measure} ${s.measures[measure].toFixed(4)}`).join(', '));
   return html`<section class="topics" aria-label="Topics">
     <p class="settings"><label>Measure <select value=${measure} onChange=${(event) => go({ measure: event.target.value })}>${MEASURES.map((each) => html`<option selected=${each === measure}>${each}</option>`)}</select></label></p>
@@ -30,7 +28,7 @@ export default function Topics({ state, topics, health, go, say }) {
         ${answer && html`<div class=${isOld ? 'is-old' : ''} aria-busy=${isOld}><${Table} state=${state} topics=${topics} result=${answer.result} measure=${answer.parameters.measure} count=${[answer.parameters.ranker].flat().length} />
           <${Notes} notes=${answer.result.notes} /></div>`}`}
     <//>
-    <${Commands} state=${state} requests=${requests} />
+    <${Commands} state=${state} requests=${requests} measure=${measure} health=${health} />
   </section>`;
 }
 
@@ -44,15 +42,15 @@ function Table({ state, topics, result, measure, count }) {
   const gap = (row) => row.values[last] - row.values[0];
   rows.sort((one, other) => (last ? Math.abs(gap(other)) - Math.abs(gap(one)) : one.values[0] - other.values[0]));
   const most = Math.max(1, ...rows.flatMap((row) => row.values));
-  return html`<table class="shared"><caption class="visually-hidden">Means</caption><thead><tr><th scope="col">Ranking</th><th scope="col">${measure}</th><th scope="col">95 % interval</th></tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Means"><table class="shared"><caption class="visually-hidden">Means</caption><thead><tr><th scope="col">Ranking</th><th scope="col">${measure}</th><th scope="col">95 % interval</th></tr></thead>
     <tbody>${systems.map((system, place) => html`<tr><th scope="row"><span class="letter">${letter(place)}</span> <code><${Text}>${system.name}<//></code></th>
-      <td>${system.measures[measure].toFixed(4)}</td><td>${system.intervals?.[measure]?.map((each) => each.toFixed(3)).join(' to ') ?? ''}</td></tr>`)}</tbody></table>
-    <table class="by-topic"><caption>${rows.length} topics, ${last ? `sorted by the difference of ${letter(last)} and A` : 'worst first'}</caption>
+      <td>${system.measures[measure].toFixed(4)}</td><td>${system.intervals?.[measure]?.map((each) => each.toFixed(3)).join(' to ') ?? ''}</td></tr>`)}</tbody></table></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Topics by measure"><table class="by-topic"><caption>${rows.length} topics, ${last ? `sorted by the difference of ${letter(last)} and A` : 'worst first'}</caption>
     <thead><tr><th scope="col">Topic</th><th scope="col" class="wide">${measure}: ${systems.map((_, place) => `${letter(place)} ${'○●◇◆□■'[place]}`).join(', ')}</th>${systems.map((_, place) => html`<th scope="col">${letter(place)}</th>`)}${last > 0 && html`<th scope="col">Difference</th>`}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>
       <th scope="row"><a class="hit-link" href=${link(state, { view: '', query: texts.get(row.qid) ?? '', topic: row.qid, docno: '' })}><span class="docno">${row.qid}</span> <${Text}>${texts.get(row.qid) ?? ''}<//></a></th>
       <td class="track wide" aria-hidden="true">${last > 0 && html`<span class=${`stem ${gap(row) < 0 ? 'is-less' : ''}`} style=${{ left: `${(100 * Math.min(...row.values)) / most}%`, width: `${(100 * (Math.max(...row.values) - Math.min(...row.values))) / most}%` }}></span>`}
         ${row.values.map((value, place) => html`<span class=${`dot is-${place}`} style=${{ left: `${(100 * value) / most}%` }}>${'○●◇◆□■'[place]}</span>`)}</td>
       ${row.values.map((value) => html`<td>${value.toFixed(3)}</td>`)}
-      ${last > 0 && html`<td>${gap(row) ? signed(Number(gap(row).toFixed(4))) : short(0)}</td>`}</tr>`)}</tbody></table>`;
+      ${last > 0 && html`<td>${gap(row) ? signed(Number(gap(row).toFixed(4))) : short(0)}</td>`}</tr>`)}</tbody></table></div>`;
 }

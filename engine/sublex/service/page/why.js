@@ -10,7 +10,7 @@ import { Versus, WhyNot } from './against.js';
 import { Notes, Problem, Text, visible } from './text.js';
 import { short } from './numbers.js';
 import { units } from './contributions.js';
-import { asked } from './search.js';
+import { asked, lastRank } from './search.js';
 
 // Words beyond this number have no colour of their own.
 const COLOURS = 7;
@@ -36,8 +36,8 @@ export default class Beside extends Component {
     if (key(before.state) !== key(this.props.state)) this.head.current?.focus({ preventScroll: true });
   }
 
-  render({ state, say }) {
-    const given = { ...asked(state, state.ranker[0]), docno: state.docno };
+  render({ state, say, health }) {
+    const given = { ...asked(state, state.ranker[0]), k: lastRank(state), docno: state.docno };
     const explained = ['explain', { ...given, k: '' }];
     const requests = state.versus ? [['explain', { ...given, versus: state.versus, k: '' }], explained, ['explain', { ...given, docno: state.versus, k: '' }]]
       : state.why_not ? [['explain', { ...given, why_not: true }]]
@@ -59,7 +59,7 @@ export default class Beside extends Component {
           }</div>`}`}
       <//>
       <${Others} state=${state} key=${state.docno} />
-      <${Commands} state=${state} requests=${requests.slice(0, 1)} />
+      <${Commands} state=${state} requests=${requests.slice(0, 1)} query=${state.query} health=${health} />
     </aside>`;
   }
 }
