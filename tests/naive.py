@@ -1278,12 +1278,17 @@ def sharp(
     bags: Bags,
     query: Mapping[str, float],
     hits: Iterable[Any],
+    others: Iterable[Any],
     number: int,
     original: float,
     power: float,
     vectors: str,
+    gamma: float,
 ) -> dict[str, float]:
-    """Return the query mixed with the mean of the hits' vectors, each hit by a power of its score over the best one."""
+    """Return the query mixed with the mean of the hits' vectors, each hit by a power of its score over the best one.
+
+    gamma times the mean of the others' vectors is subtracted, to 0 at most.
+    """
     hits = list(hits)
     average = sum(sum(bag.values()) for bag in bags.values()) / len(bags)
 
@@ -1299,13 +1304,19 @@ def sharp(
 
     alike = not hits or hits[0].score <= 0
     counts = [1.0 if alike else max(hit.score / hits[0].score, 0.0) ** power for hit in hits]
-    rows = [times(count, vector(bags[hit.docno])) for hit, count in zip(hits, counts, strict=True)]
-    weights = normed(sum_of(*rows), 2)
-    chosen = heaviest({term: weight * idf(term) for term, weight in weights.items()}, number)
-    mean = {term: weights[term] for term in chosen}
-    if not mean:
+
+    def mean(some: Iterable[Any], counts: Iterable[float]) -> dict[str, float]:
+        rows = [times(count, vector(bags[hit.docno])) for hit, count in zip(some, counts, strict=True)]
+        weights = normed(sum_of(*rows), 2)
+        chosen = heaviest({term: weight * idf(term) for term, weight in weights.items()}, number)
+        return normed({term: weights[term] for term in chosen}, 2)
+
+    others = list(others)
+    towards, away, own = mean(hits, counts), mean(others, [1.0] * len(others)), times(original, normed(query, 2))
+    if not towards and not away:
         return dict(query)
-    return sum_of(times(original, normed(query, 2)), times(1 - original, normed(mean, 2)))
+    moved = sum_of(own, times(1 - original, towards), times(-gamma, away))
+    return {term: max(weight, min(own.get(term, 0.0), 0.0)) for term, weight in moved.items()}
 
 
 def mutual_information(x: set[str], y: set[str], docs: set[str]) -> float:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sublex.contracts.base import Query, QueryTerm, Statistics, TermStats, TermVector
+from sublex.contracts.base import JudgedDocuments, Query, QueryTerm, Statistics, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.language import plugins
 from sublex.language.expression import print_value, shortest
@@ -34,8 +34,12 @@ class Bags:
 
     original = None
 
-    def __init__(self, bags: naive.Bags, hits: list[naive.Hit]):
+    def __init__(self, bags: naive.Bags, hits: list[naive.Hit], judged: Mapping[str, int] | None = None):
         numbers = {docno: number for number, docno in enumerate(bags)}
+        self.judged = judged and JudgedDocuments(
+            np.array([numbers[docno] for docno, grade in judged.items() if grade > 0], np.int32),
+            np.array([numbers[docno] for docno, grade in judged.items() if grade <= 0], np.int32),
+        )
         self.bags = list(bags.values())
         self.vocabulary = sorted({term for bag in self.bags for term in bag}, key=str.encode)
         self.live_docs = np.arange(len(bags))
@@ -68,6 +72,7 @@ class Case(NamedTuple):
     bags: naive.Bags
     hits: list[naive.Hit]
     weights: Mapping[str, float]
+    judged: Mapping[str, int] | None = None
 
     @property
     def query(self) -> Query:
@@ -75,7 +80,16 @@ class Case(NamedTuple):
 
     @property
     def context(self) -> Bags:
-        return Bags(self.bags, self.hits)
+        return Bags(self.bags, self.hits, self.judged)
+
+    @property
+    def relevant(self) -> list[naive.Hit]:
+        """The documents that somebody judged relevant, as hits of equal scores."""
+        return [naive.Hit(docno, 1.0) for docno, grade in self.judged.items() if grade > 0]
+
+    @property
+    def others(self) -> list[naive.Hit]:
+        return [naive.Hit(docno, 1.0) for docno, grade in self.judged.items() if grade <= 0]
 
 
 WEIGHTS = st.sampled_from((1.0, 1.0, 2.0, 0.5, -1.0, 0.0)) | st.floats(-1e6, 1e6, width=32)
@@ -149,11 +163,34 @@ def test_bm25prf_equals_its_reference(case, docs, terms):
 
 @given(
     cases(), numbers, numbers, st.sampled_from((0.0, 0.35, 1.0)), st.sampled_from((0.0, 1.0, 5.0)),
-    st.sampled_from(("bm25", "lm")),
+    st.sampled_from(("bm25", "lm")), st.sampled_from((0, 2)), st.sampled_from((0.15, 1.5)),
 )  # fmt: skip
-def test_sharp_equals_its_reference(case, docs, terms, original, power, vectors):
-    result = expanded(case, "Sharp", docs=docs, terms=terms, original=original, power=power, vectors=vectors)
-    agree(result, naive.sharp(case.bags, case.weights, case.hits[:docs], terms, original, power, vectors))
+def test_sharp_equals_its_reference(case, docs, terms, original, power, vectors, negative, gamma):
+    options = {"terms": terms, "original": original, "power": power, "vectors": vectors, "gamma": gamma}
+    result = expanded(case, "Sharp", docs=docs, negative=negative, **options)
+    last = case.hits[docs:][-negative:] if negative else []
+    agree(result, naive.sharp(case.bags, case.weights, case.hits[:docs], last, *options.values()))
+
+
+@st.composite
+def judged_cases(draw: st.DrawFn) -> Case:
+    """Draw a case with judgements of one document or more, which need not be among the hits."""
+    case = draw(cases())
+    grades = st.dictionaries(st.sampled_from([*case.bags]), st.integers(-1, 2), min_size=1, max_size=6)
+    return case._replace(judged=draw(grades))
+
+
+@given(judged_cases(), numbers, numbers)
+def test_judged_documents_take_the_places_of_the_documents_found(case, docs, terms):
+    bags, weights, relevant, others = case.bags, case.weights, case.relevant, case.others
+    for name, expected in (
+        ("Sharp", naive.sharp(bags, weights, relevant, others, terms, 0.35, 5.0, "bm25", 0.15)),
+        ("Rocchio", naive.rocchio(bags, weights, relevant, others, terms)),
+        ("RM3", naive.rm3(bags, weights, relevant, terms, 0.5)),
+        ("Bo1", naive.divergence(bags, "Bo1", weights, relevant, terms)),
+        ("BM25PRF", naive.bm25prf(bags, weights, relevant, terms)),
+    ):
+        agree(expanded(case, name, docs=docs, terms=terms), expected)
 
 
 # Examples worked by hand.
@@ -213,6 +250,43 @@ def test_sharp_worked_by_hand():
     expected = {"crane": 0.5 + 0.5 * crane / norm, "whale": 0.5 * whale / norm, "ship": 0.5 * ship / norm}
     assert result.weights() == pytest.approx(expected, rel=1e-12)
     assert [term.origin for term in result.terms] == ["query + Sharp", "Sharp", "Sharp"]
+
+
+def test_sharp_subtracts_non_relevant_documents():
+    # A judged relevant document (crane, whale) and a judged other one (crane, ship), which the search did not find. Both
+    # have the average length 2, so that both terms of a document have the same tf part, and its vector has the idfs.
+    bags = {"d0": {"whale": 1, "crane": 1}, "d1": {"ship": 1, "crane": 1}} | {f"e{k}": {"z": 2} for k in range(19)}
+    case = Case(bags, [naive.Hit("e0", 9.0)], {"ship": 3.0, "crane": 4.0}, {"d1": 0, "d0": 2})
+    result = expanded(case, "Sharp", original=0.5, gamma=0.75)
+    rare, both = math.log(1 + 20.5 / 1.5), math.log(1 + 19.5 / 2.5)
+    norm = math.sqrt(rare**2 + both**2)
+    # crane: half of 4/5 of the query, half of the relevant document, less three quarters of the other. ship: half of 3/5,
+    # less three quarters, which is below 0.
+    expected = {"crane": 0.4 + (0.5 - 0.75) * both / norm, "whale": 0.5 * rare / norm, "ship": 0.0}
+    assert 0.3 - 0.75 * rare / norm < 0
+    assert result.weights() == pytest.approx(expected, rel=1e-12)
+
+
+def test_rocchio_learns_from_judgements():
+    # The query (crane 1), the relevant document (whale 3, crane 4) of length 5, and the other one (crane 1).
+    bags = {"d0": {"whale": 3, "crane": 4}, "d1": {"crane": 1}} | {f"e{k}": {"other": 1} for k in range(28)}
+    result = expanded(Case(bags, [], {"crane": 2.0}, {"d0": 1, "d1": 0}), "Rocchio")
+    assert result.weights() == pytest.approx({"crane": 1 + 0.75 * 0.8 - 0.15, "whale": 0.75 * 0.6}, rel=1e-12)
+
+
+def test_judgements_without_a_relevant_document_only_subtract():
+    bags = {"d0": {"whale": 3, "crane": 4}} | {f"e{k}": {"other": 1} for k in range(20)}
+    case = Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0}, {"d0": 0})
+    assert expanded(case, "Rocchio").weights() == pytest.approx({"crane": 1 - 0.15 * 0.8}, rel=1e-12)
+    assert expanded(case, "RM3") == case.query
+
+
+def test_more_documents_are_judged_than_an_expander_takes_of_a_ranking():
+    # Bo1 takes the first three of a ranking. All five judged ones hold crane and nothing else does, so that its weight is
+    # the highest possible one, which is scaled to 1.
+    bags = {f"d{k}": {"crane": 1, f"own{k}": 1} for k in range(5)} | {f"e{k}": {"other": 1} for k in range(5)}
+    result = expanded(Case(bags, [], {"nest": 1.0}, dict.fromkeys([f"d{k}" for k in range(5)], 1)), "Bo1", least=5)
+    assert result.weights() == pytest.approx({"crane": 1.0, "nest": 1.0})
 
 
 def test_burst_worked_by_hand():
@@ -286,7 +360,9 @@ def test_axiomatic_draws_the_same_documents_whatever_was_asked_before():
     first = expanded(case, "Axiomatic", r=5, n=10)
     other = Case(bags, hits, {"nest": 1.0})
     assert expanded(other, "Axiomatic", r=5, n=10) != first == expanded(case, "Axiomatic", r=5, n=10)
-    pools = [make("Axiomatic", r=5, n=10, seed=seed)._pool(["crane"], case.context) for seed in (1, 2)]
+    pools = [
+        make("Axiomatic", r=5, n=10, seed=seed)._pool(["crane"], case.context.docs[:5], case.context) for seed in (1, 2)
+    ]
     assert all(len(set(pool.tolist())) == 50 and pool[:5].tolist() == [1, 4, 7, 10, 13] for pool in pools)
     assert set(pools[0].tolist()) != set(pools[1].tolist())
 

@@ -403,6 +403,7 @@ def measure(
     topics: Any = None,
     contradictions: str = "error",
     collapse: Any = None,
+    residual: Any = None,
 ) -> Evaluation:
     """Measure a run on every judged topic, and return the values by topic and their means.
 
@@ -420,7 +421,9 @@ def measure(
         topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         collapse: Near duplicates, of which the first one in the run counts alone, as for `compare`.
+        residual: Judgements whose documents are left out of the run and of `qrels`, as for `compare`.
     """
+    from sublex.evaluation import residual as rest
     from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.given_systems import Setup, system_of
     from sublex.evaluation.input_warnings import input_warnings
@@ -430,8 +433,18 @@ def measure(
 
     judgements, setup = qrels_of(qrels, contradictions), Setup(_index(index), _topics(topics))
     notes = list(judgements.notes)
-    (system,), judgements, left_out = collapsed([system_of(run, setup)], judgements, collapse)
-    warn([*notes, *left_out, *system.run.notes, *input_warnings([system], judgements, setup.topics, setup.index)])
+    seen = None if residual is None else qrels_of(residual, contradictions)
+    (system,), judgements, unseen = rest.residual([system_of(run, setup)], judgements, seen)
+    (system,), judgements, left_out = collapsed([system], judgements, collapse)
+    warn(
+        [
+            *notes,
+            *unseen,
+            *left_out,
+            *system.run.notes,
+            *input_warnings([system], judgements, setup.topics, setup.index),
+        ]
+    )
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
 
@@ -492,6 +505,8 @@ def compare(
     by: str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any] = (),
     groups: int = 3,
     collapse: Any = None,
+    judged: Any = None,
+    residual: Any = None,
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -522,8 +537,12 @@ def compare(
         groups: The number of groups that `by` makes of numbers.
         collapse: Near duplicates, of which the first one in a run counts alone: a result of `Index.duplicates`, the CSV of
             `sublex duplicates`, or a dictionary from documents to groups.
+        judged: Judgements in any form that `measure` takes, from which expanders learn, as for `Index.with_judged`.
+        residual: Judgements whose documents are left out of all rankings and of `qrels`, by topic: the residual collection.
+            Give those of `judged`, because rankings that learned from documents have these at the top.
     """
     from sublex.evaluation import comparison
+    from sublex.evaluation import residual as rest
     from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
@@ -533,7 +552,10 @@ def compare(
     opened, asked, judgements = _index(index), _topics(topics), qrels_of(qrels, contradictions)
     if opened is not None and queries is not None:
         opened = opened.with_queries(queries)
-    setup = Setup(opened, asked, whole(k, "k"), profile, threads(workers), fresh, language)
+    if opened is not None and judged is not None:
+        opened = opened.with_judged(qrels_of(judged, contradictions))
+    seen, most = None if residual is None else qrels_of(residual, contradictions), whole(k, "k")
+    setup = Setup(opened, asked, rest.needed(most, seen), profile, threads(workers), fresh, language)
     plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
     given = systems_of(systems, setup)
@@ -543,8 +565,11 @@ def compare(
         *dict.fromkeys(note for each in given for note in each.notes),
         *(note for each in given for note in each.run.notes),
     ]
+    if judged is not None and seen is None:
+        notes.append(rest.FLATTERED.format(residual="residual"))
+    given, judgements, unseen = rest.residual(given, judgements, seen, most)
     given, judgements, left_out = collapsed(given, judgements, collapse)
-    notes += left_out
+    notes += [*unseen, *left_out]
     wanted = list(by) if isinstance(by, Iterable) and not isinstance(by, (str, Mapping)) else [by]
     compared = comparison.compare(given, judgements, asked, names, opened, plan, notes, wanted, whole(groups, "groups"))
     warn(compared.notes)

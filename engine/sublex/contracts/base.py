@@ -610,6 +610,20 @@ class GivenVectors(Mapping[str, Any]):
         return hash(self._identity)
 
 
+class JudgedDocnos(NamedTuple):
+    """The documents that somebody judged for a query: the docnos of those with a grade above 0, and of the others."""
+
+    relevant: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+class JudgedDocuments(NamedTuple):
+    """The judged documents of a query that the index holds, by their numbers, ascending: the relevant ones, and the others."""
+
+    relevant: np.ndarray
+    others: np.ndarray
+
+
 class _TextAndTerms(NamedTuple):
     """The two fields of a query that comparison and printing use."""
 
@@ -625,42 +639,46 @@ class Query(_TextAndTerms):
     After an expander, the engine puts `tree` and `condition` back, and leaves out terms that the condition excludes.
 
     `given` has the vectors that the user gives for the query, by the name of the vectors of the index; None if the user
-    gives no vectors.
+    gives no vectors. `judged` has the documents that the user judged, from which expanders learn; None without judgements.
+    The engine puts these back after an expander, too.
 
     `evidence` says how an expander found the terms, and explanations show it. Comparison, the hash, the printed form
-    and iteration ignore `evidence` and `tree`: queries with equal text, terms, condition and vectors are equal.
+    and iteration ignore `evidence` and `tree`: queries with equal text, terms, condition, vectors and judgements are
+    equal.
     """
 
     evidence: tuple[Evidence, ...] = ()
     tree: Any = None
     condition: Condition | None = None
     given: GivenVectors | None = None
+    judged: JudgedDocnos | None = None
 
     def __new__(
         cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = (), tree: Any = None,
-        condition: Condition | None = None, given: GivenVectors | None = None,
+        condition: Condition | None = None, given: GivenVectors | None = None, judged: JudgedDocnos | None = None,
     ) -> Query:  # fmt: skip
         if not (condition is None or isinstance(condition, Condition)):
             raise InputError(f"The condition of a query is {shown(condition)}; give a Condition.")
         query = super().__new__(cls, text, terms)
         query.evidence, query.tree, query.condition, query.given = tuple(evidence), tree, condition, given
+        query.judged = judged
         return query
 
     def __eq__(self, other: object) -> bool:
-        theirs = getattr(other, "condition", None), getattr(other, "given", None)
-        return tuple.__eq__(self, other) and (self.condition, self.given) == theirs  # type: ignore[arg-type]
+        theirs = getattr(other, "condition", None), getattr(other, "given", None), getattr(other, "judged", None)
+        return tuple.__eq__(self, other) and (self.condition, self.given, self.judged) == theirs  # type: ignore[arg-type]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((tuple(self), self.condition, self.given))
+        return hash((tuple(self), self.condition, self.given, self.judged))
 
     def _replace(self, **changes: Any) -> Query:
         """Return the query with some fields replaced."""
         fields = {
             "text": self.text, "terms": self.terms, "evidence": self.evidence, "tree": self.tree, "condition": self.condition,
-            "given": self.given,
+            "given": self.given, "judged": self.judged,
         }  # fmt: skip
         return Query(**{**fields, **changes})
 
@@ -714,6 +732,14 @@ class Context(Protocol):
     @property
     def original(self) -> Query | None:
         """The query before all expanders, with its terms in the order of the text. None in a context without a query."""
+        ...
+
+    @property
+    def judged(self) -> JudgedDocuments | None:
+        """The documents that the user judged for the query; None if the user gave no judgements.
+
+        An expander that learns from documents takes the relevant ones in place of the first documents found.
+        """
         ...
 
     @property

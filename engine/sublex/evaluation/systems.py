@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
-from sublex.contracts.base import VERSION, GivenVectors
+from sublex.contracts.base import VERSION, Query
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.language.python_parts import is_lasting, refuse_changed
 from sublex.pipeline.index import Index
+from sublex.pipeline.judged import judged_notes
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.query_forms import notes_of_all
 from sublex.pipeline.ranked_run import ranked_run
@@ -78,9 +79,9 @@ def run_system(
     cache = cache and is_lasting(pipeline.expression)
     topics = topics_of(topics)
     queries = index.queries(topics, language)
-    path = _cache_path(topics, pipeline, k, language, [query.given for query in queries])
-    notes = tuple(notes_of_all(topics, queries))
-    cached = _read_cached(topics, pipeline, k, path, language) if cache and not fresh else None
+    path = _cache_path(topics, pipeline, k, language, queries)
+    notes = (*notes_of_all(topics, queries), *judged_notes(pipeline, queries))
+    cached = _read_cached(topics, queries, pipeline, k, path, language) if cache and not fresh else None
     if cached is not None:
         return cached._replace(notes=notes)
     seconds: list[float] = []
@@ -107,21 +108,25 @@ def run_system(
 
 
 def _cache_path(
-    topics: Sequence[tuple], pipeline: Pipeline, k: int, language: str, given: Sequence[GivenVectors | None]
+    topics: Sequence[tuple], pipeline: Pipeline, k: int, language: str, queries: Sequence[Query]
 ) -> Directory:
-    queries = [(topic[0], topic[1]) for topic in topics]
-    parts: list[Any] = [VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries]
+    texts = [(topic[0], topic[1]) for topic in topics]
+    parts: list[Any] = [VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, texts]
     # Plain queries have the key that they had before there was another language.
     if language != "plain":
         parts.append(language)
-    # A run without vectors of queries has the key that it had before there were any.
-    if any(given):
-        parts.append([vectors and vectors.hash for vectors in given])
+    # A run without vectors of queries, or without judgements, has the key that it had before there were any.
+    if any(query.given for query in queries):
+        parts.append([query.given and query.given.hash for query in queries])
+    if any(query.judged for query in queries):
+        parts.append([query.judged for query in queries])
     key = json.dumps(parts)
     return derived.folder_of(pipeline.snapshot.path) / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory, language: str) -> System | None:
+def _read_cached(
+    topics: Topics, queries: Sequence[Query], pipeline: Pipeline, k: int, path: Directory, language: str
+) -> System | None:
     """Return the cached run, and mark the run as used now; return None if the run is missing or damaged."""
     stored = derived.read(path)
     if stored is None:
@@ -140,5 +145,5 @@ def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory, la
         return None
     with suppress(OSError):
         path.mark_used()
-    run = described_run(topics, pipeline, k, bounds, docs, scores, language=language)
+    run = described_run(topics, pipeline, k, bounds, docs, scores, language=language, queries=queries)
     return System(str(pipeline), run, milliseconds, cached=True)

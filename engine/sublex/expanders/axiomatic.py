@@ -10,7 +10,13 @@ import numpy as np
 import xxhash
 
 from sublex.contracts.base import Context, Query
-from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms, normalise
+from sublex.expanders.feedback_documents import (
+    FeedbackDocuments,
+    expanded_query,
+    known_terms,
+    normalise,
+    relevant_documents,
+)
 from sublex.language.parameters import Declared, parameter
 
 # Anserini's AxiomReranker selects only terms that match this pattern.
@@ -47,10 +53,10 @@ class Axiomatic(Declared):
 
     def expand(self, query: Query, context: Context) -> Query:
         original = normalise(query.weights(), 1)
-        known = known_terms(context, original)
-        if not len(context.docs) or not known:
+        known, first = known_terms(context, original), relevant_documents(context, self.r)[0]
+        if not len(first) or not known:
             return query
-        pool = FeedbackDocuments.read(context, self._pool(original, context))
+        pool = FeedbackDocuments.read(context, self._pool(original, first, context))
         pool = pool.select_matching(context, LETTERS) if self.filter else pool
         idf = np.log((1 + context.collection.docs) / context.stats(np.array([*known.values()])).df)
         query_weights = {term: original[term] * rarity for term, rarity in zip(known, idf.tolist(), strict=True)}
@@ -64,9 +70,9 @@ class Axiomatic(Declared):
         unselected = {term: weight for term, weight in query_weights.items() if term not in added}
         return expanded_query(query, unselected, added, "Axiomatic")
 
-    def _pool(self, terms: Iterable[str], context: Context) -> np.ndarray:
+    def _pool(self, terms: Iterable[str], first: np.ndarray, context: Context) -> np.ndarray:
         """Return the documents of the pool. The random draw depends only on the seed and on the query's terms."""
-        first, live = context.docs[: self.r], context.live_docs
+        live = context.live_docs
         key = xxhash.xxh3_64_intdigest("\n".join(sorted(terms)).encode("utf-8", "surrogatepass"))
         random = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
         drawn = live[random.choice(len(live), min(self.n * self.r, len(live)), replace=False)]

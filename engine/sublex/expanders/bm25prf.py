@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.contracts.base import Context, Query
 from sublex.contracts.operators import Operator
-from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms
+from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms, relevant_documents
 from sublex.language.parameters import Declared, parameter
 
 # The pattern of terms that can be added. It is Anserini's pattern, but a term must also have at least one letter.
@@ -35,7 +35,7 @@ class BM25PRF(Declared):
     filter: bool = parameter(True, "Whether to add only terms of 2 to 20 letters a-z and digits, with a letter.")
 
     def expand(self, query: Query, context: Context) -> Query:
-        docs = context.docs[: self.docs]
+        docs = relevant_documents(context, self.docs)[0]
         documents = FeedbackDocuments.read(context, docs)
         if not len(documents.terms):
             return query

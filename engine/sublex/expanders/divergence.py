@@ -11,7 +11,7 @@ import numpy as np
 
 from sublex.contracts.base import Context, Query, Statistics
 from sublex.contracts.operators import Operator
-from sublex.expanders.feedback_documents import TRUST, FeedbackDocuments, expanded_query
+from sublex.expanders.feedback_documents import TRUST, FeedbackDocuments, expanded_query, relevant_documents
 from sublex.language.parameters import Declared, parameter
 
 
@@ -38,7 +38,7 @@ class Divergence(Declared):
     def expand(self, query: Query, context: Context) -> Query:
         original = query.weights()
         words = sum(not isinstance(term, Operator) for term in original)
-        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        documents = FeedbackDocuments.read(context, relevant_documents(context, self.docs)[0])
         tf, cf = documents.sum_by_term(documents.tfs), context.stats(documents.terms).cf
         size = float(documents.lengths.sum())
         in_query = np.isin(documents.terms, np.array(context.numbers([*original]), np.int64))

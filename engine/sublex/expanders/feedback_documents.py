@@ -1,6 +1,7 @@
 """The feedback documents of an expander as one sparse matrix, and the functions that build the expanded query.
 
-Feedback documents are the documents from which an expander takes terms: usually the first documents of a retrieval.
+Feedback documents are the documents from which an expander takes terms: the first documents of a retrieval, or those
+that the user judged relevant.
 """
 
 from __future__ import annotations
@@ -110,6 +111,44 @@ class FeedbackDocuments(NamedTuple):
         order = _first_of(-merits, number)
         order = order[merits[order] > 0]
         return dict(zip(context.names(self.terms[order]), weights[order].tolist(), strict=True))
+
+
+def relevant_documents(context: Context, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the documents that count as relevant, and their scores as float64.
+
+    They are the documents that the user judged relevant, all with the score 1; without judgements, the first `number`
+    documents found, with their own scores.
+    """
+    if context.judged is None:
+        return context.docs[:number], context.scores[:number].astype(np.float64)
+    return context.judged.relevant, np.ones(len(context.judged.relevant))
+
+
+def other_documents(context: Context, after: int, number: int) -> np.ndarray:
+    """Return the documents that count as non-relevant.
+
+    They are the judged documents that are not relevant; without judgements, the last `number` documents found, none of
+    which is among the first `after`.
+    """
+    if context.judged is not None:
+        return context.judged.others
+    rest = context.docs[after:]
+    return rest[max(len(rest) - number, 0) :]
+
+
+def moved(
+    query: Query, original: Mapping[str, float], towards: Mapping[str, float], away: Mapping[str, float], origin: str
+) -> Query:
+    """Return the query with the weights `original`, plus those of `towards`, minus those of `away`.
+
+    Subtracting never takes the weight of a term below 0; a weight that was below 0 stays. A term that gets nothing is
+    not added.
+    """
+    moves = {}
+    for term in [*towards, *away]:
+        move = towards.get(term, 0.0) - away.get(term, 0.0)
+        moves[term] = max(move, -max(original.get(term, 0.0), 0.0))
+    return expanded_query(query, original, {term: move for term, move in moves.items() if move}, origin)
 
 
 def known_terms(context: Context, terms: Collection[str]) -> dict[str, int]:

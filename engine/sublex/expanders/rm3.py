@@ -14,6 +14,7 @@ from sublex.expanders.feedback_documents import (
     FeedbackDocuments,
     expanded_query,
     normalise,
+    relevant_documents,
 )
 from sublex.language.parameters import Declared, parameter
 
@@ -51,10 +52,10 @@ class RM3(Declared):
             self.refuse("filter", reason="with variant=terrier")
 
     def expand(self, query: Query, context: Context) -> Query:
-        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        docs, scores = relevant_documents(context, self.docs)
+        documents = FeedbackDocuments.read(context, docs)
         # The share of the model in the new query; the original query has the rest.
         share = (1 - self.original) * documents.trusted(context, query, self.trust)
-        scores = context.scores[: self.docs].astype(np.float64)
         estimate = self._terrier if self.variant == "terrier" else self._anserini
         documents, weights = estimate(context, documents, scores)
         model = normalise(documents.best_terms(context, weights, self.terms), 1)

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.contracts.base import Context, Query
-from sublex.expanders.feedback_documents import MAX_SHARE, FeedbackDocuments, expanded_query, normalise
+from sublex.expanders.feedback_documents import (
+    MAX_SHARE,
+    FeedbackDocuments,
+    moved,
+    normalise,
+    other_documents,
+    relevant_documents,
+)
 from sublex.language.parameters import Declared, parameter
 
 # Anserini's RocchioReranker selects only terms of these lengths.
@@ -24,7 +31,8 @@ class Rocchio(Declared):
     them. Document vectors and the query are scaled to norm 1. Each mean keeps its `terms` heaviest terms, and is then
     scaled to norm 1.
 
-    `negative` needs a ranker before the expander. Without one, the engine retrieves only `docs` documents.
+    `negative` needs a ranker before the expander. Without one, the engine retrieves only `docs` documents. With
+    judgements, the documents judged relevant and the other judged ones take the places of both groups.
     """
 
     docs: int = parameter(10, "The number of feedback documents that count as relevant.", (1, 10_000))
@@ -38,18 +46,14 @@ class Rocchio(Declared):
     )
 
     def expand(self, query: Query, context: Context) -> Query:
-        rest = context.docs[self.docs :]
-        relevant = self._mean(context, context.docs[: self.docs])
-        non_relevant = self._mean(context, rest[max(len(rest) - self.negative, 0) :])
-        if not relevant and not non_relevant:
+        relevant = self._mean(context, relevant_documents(context, self.docs)[0])
+        others = self._mean(context, other_documents(context, self.docs, self.negative))
+        if not relevant and not others:
             return query
         original = {term: self.alpha * weight for term, weight in normalise(query.weights(), 2).items()}
-        moves = {}
-        for term in [*relevant, *non_relevant]:
-            move = self.beta * relevant.get(term, 0.0) - self.gamma * non_relevant.get(term, 0.0)
-            # A move makes no weight negative. A weight that was negative before is not moved further down.
-            moves[term] = max(move, -max(original.get(term, 0.0), 0.0))
-        return expanded_query(query, original, {term: move for term, move in moves.items() if move}, "Rocchio")
+        towards = {term: self.beta * weight for term, weight in relevant.items()}
+        away = {term: self.gamma * weight for term, weight in others.items()}
+        return moved(query, original, towards, away, "Rocchio")
 
     def _mean(self, context: Context, docs: np.ndarray) -> dict[str, float]:
         documents = FeedbackDocuments.read(context, docs).drop_common(context, self.common)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.contracts.base import Context, Query
-from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, normalise
+from sublex.expanders.feedback_documents import (
+    FeedbackDocuments,
+    moved,
+    normalise,
+    other_documents,
+    relevant_documents,
+)
 from sublex.language.parameters import Declared, parameter
 
 # BM25's parameters within the vectors of documents.
@@ -29,6 +35,10 @@ class Sharp(Declared):
     the new query is answered the faster for it.
 
     With `vectors=lm` a document's vector has the shares of its terms among its tokens, a language model as RM3 uses it.
+
+    With `negative`, the mean of the last `negative` documents is made in the same way, all counting alike, and `gamma`
+    times this mean is subtracted. It needs a ranker before the expander, which finds these documents. With judgements,
+    the documents judged relevant, all counting alike, and the other judged ones take the places of both groups.
     """
 
     docs: int = parameter(30, "The number of feedback documents.", (1, 10_000))
@@ -36,19 +46,28 @@ class Sharp(Declared):
     original: float = parameter(0.35, "The weight of the original query; the feedback's is 1 - original.", (0, 1))
     power: float = parameter(5.0, "The power of a document's score over the best one; 0 counts all alike.", (0, 100))
     vectors: str = parameter("bm25", "The vectors of documents: BM25's scores, or a language model.", ("bm25", "lm"))
+    negative: int = parameter(0, "The number of documents, from the last, that count as non-relevant.", (0, 10_000))
+    gamma: float = parameter(0.15, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
 
     def expand(self, query: Query, context: Context) -> Query:
-        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
-        idf = _idf(documents, context)
-        values = _bm25(documents, context, idf) if self.vectors == "bm25" else _shares(documents)
-        counts = self._counts(context.scores[: self.docs].astype(np.float64))
-        weights = documents.sum_by_term(counts[documents.rows] * values)
-        mean = documents.best_terms(context, weights, self.terms, weights * idf)
-        if not mean:
+        docs, scores = relevant_documents(context, self.docs)
+        others = other_documents(context, self.docs, self.negative)
+        relevant = self._mean(context, docs, self._counts(scores))
+        non_relevant = self._mean(context, others, np.ones(len(others))) if len(others) else {}
+        if not relevant and not non_relevant:
             return query
         original = {term: self.original * weight for term, weight in normalise(query.weights(), 2).items()}
-        added = {term: (1 - self.original) * weight for term, weight in normalise(mean, 2).items()}
-        return expanded_query(query, original, added, "Sharp")
+        towards = {term: (1 - self.original) * weight for term, weight in relevant.items()}
+        away = {term: self.gamma * weight for term, weight in non_relevant.items()}
+        return moved(query, original, towards, away, "Sharp")
+
+    def _mean(self, context: Context, docs: np.ndarray, counts: np.ndarray) -> dict[str, float]:
+        """Return the best terms of documents that count by `counts`, scaled to norm 1."""
+        documents = FeedbackDocuments.read(context, docs)
+        idf = _idf(documents, context)
+        values = _bm25(documents, context, idf) if self.vectors == "bm25" else _shares(documents)
+        weights = documents.sum_by_term(counts[documents.rows] * values)
+        return normalise(documents.best_terms(context, weights, self.terms, weights * idf), 2)
 
     def _counts(self, scores: np.ndarray) -> np.ndarray:
         """Return by how much each document counts; the first has the best score."""

@@ -84,6 +84,24 @@ class OperationContext:
         with self.step(f"Read {', '.join(files.values())}"):
             self._index = self.index.with_queries(files)
 
+    def give_judged(self, judged: str, qid: str | None = None) -> None:
+        """Give the index judgements, from which expanders learn; with `qid`, only those of this topic are needed.
+
+        Raise InputError for a topic that is not judged, and for judgements of a single query without the id of a topic.
+        """
+        if not judged:
+            if qid:
+                raise InputError("--qid names a topic of --judged; name the file of judgements, too.")
+            return
+        from sublex.trec.given_tables import qrels_of
+
+        with self.step(f"Read {judged}"):
+            given = qrels_of(judged)
+        if qid is not None and qid not in given:
+            known = f"{', '.join(given.qids[:3])}{', …' if len(given) > 3 else ''}"
+            raise InputError(f"--qid {qid or '(none)'} names no judged topic; {judged} has {known}.")
+        self._index = self.index.with_judged(given)
+
     @property
     def has_index(self) -> bool:
         """Whether there is an index, for an operation that does not need one."""

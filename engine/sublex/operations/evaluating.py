@@ -17,6 +17,7 @@ from sublex.operations.parameters import (
     Fields,
     GroupCount,
     GroupedBy,
+    JudgedFeedback,
     JudgementFile,
     Language,
     Measures,
@@ -24,6 +25,7 @@ from sublex.operations.parameters import (
     QueryVectors,
     Rankers,
     Ranking,
+    Residual,
     RunHits,
     Runs,
     Seed,
@@ -32,7 +34,7 @@ from sublex.operations.parameters import (
     Workers,
 )  # fmt: skip
 from sublex.operations.searching import compared, language_of
-from sublex.tools.messages import Step, counted
+from sublex.tools.messages import Step, counted, shell_word
 
 if TYPE_CHECKING:
     from sublex.evaluation.grouping import Grouping
@@ -73,6 +75,7 @@ def compare_code(given: Mapping[str, Any]) -> str:
     vectors = dict(text.split("=", 1) for text in given["queries"])
     options += f", queries={vectors!r}" if vectors else ""
     options += f", collapse={given['collapse']!r}" if given["collapse"] else ""
+    options += "".join(f", {name}={given[name]!r}" for name in ("judged", "residual") if given.get(name))
     options += f", by={list(given['by'])!r}, groups={given['groups']!r}" if given["by"] else ""
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
 
@@ -87,6 +90,8 @@ def _compare_step(
     by: tuple[str, ...] = (),
     groups: int = GROUPS,
     collapse: str = "",
+    judged: str = "",
+    residual: str = "",
 ) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
     files = None if loaded.loaded_runs else loaded.files()
@@ -95,6 +100,7 @@ def _compare_step(
     if files is None:
         return None
     options = {"contradictions": rule, "language": read, "queries": queries or None, "collapse": collapse or None}
+    options |= {"judged": judged or None, "residual": residual or None}
     grouped = {"by": by, "groups": None if groups == GROUPS else groups} if by else {}
     return Step("compare", context.path, *files, r=tuple(rankers), **options, **grouped)
 
@@ -112,11 +118,13 @@ def measure(
     groups: GroupCount = GROUPS,
     topics: Annotated[str, option(metavar="FILE", completes="file", given="topics")] = "",
     collapse: Collapse = "",
+    residual: Residual = "",
     rankers: Annotated[
         tuple[str, ...], option("--ranker", metavar="EXPR", completes="expression", bare=True, hidden=True)
     ] = (),
     language: Annotated[str, option(hidden=True, remembered=True)] = "plain",
     queries: Annotated[tuple[str, ...], option(hidden=True, remembered=True)] = (),
+    judged: Annotated[str, option(hidden=True, remembered=True)] = "",
 ) -> Shown:
     """Measure run files by relevance judgements.
 
@@ -136,12 +144,15 @@ def measure(
     from sublex.display.evaluation import evaluation_json, evaluation_table, slices_json, slices_table
     from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.input_warnings import input_warnings
+    from sublex.evaluation.residual import needed
+    from sublex.evaluation.residual import residual as without
     from sublex.evaluation.run_evaluation import evaluate
     from sublex.forms.parts import part_lines
 
     names = _measures(measures)
     context.prepare("number-terms read-runs")
     judgements, notes = loaded.loaded_qrels, list[str]()
+    seen = sublex.read_qrels(residual) if residual else None
     if judgements is None:
         with context.step(f"Read {qrels}"):
             judgements = sublex.read_qrels(qrels, contradictions)
@@ -151,13 +162,17 @@ def measure(
         notes += input_warnings(systems, judgements)
     else:
         context.give_queries(queries)
+        context.give_judged(judged)
         named = rankers or (() if loaded.loaded_runs else (loaded.ranking,))
         pipelines = [context.pipeline(ranker) for ranker in named]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
-        systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
+        most = needed(RUN_HITS, seen)
+        systems = [_run(context, loaded.loaded_topics, pipeline, most, language=language) for pipeline in pipelines]
+        notes += _flattered(judged, residual)
         systems += loaded.loaded_runs
+    systems, judgements, left_out = without(systems, judgements, seen, RUN_HITS if loaded.loaded_qrels else None)
     systems, judgements, said = collapsed(systems, judgements, collapse)
-    notes += said
+    notes += [*left_out, *said]
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
         groupings = _groupings(context, by, groups, systems, judgements, loaded.loaded_topics or topics)
@@ -172,9 +187,16 @@ def measure(
     )
     shown.step = _compare_step(
         context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries, by, groups,
-        collapse,
+        collapse, judged, residual,
     )  # fmt: skip
     return shown
+
+
+def _flattered(judged: str, residual: str) -> list[str]:
+    """Return a sentence on rankings that learned from judgements, unless the judged documents are left out."""
+    from sublex.evaluation.residual import FLATTERED
+
+    return [FLATTERED.format(residual=f"--residual {shell_word(judged)}")] if judged and not residual else []
 
 
 def _groupings(
@@ -257,6 +279,8 @@ def compare(
     language: Language = "plain",
     weighted: WeightedTopics = False,
     queries: QueryVectors = (),
+    judged: JudgedFeedback = "",
+    residual: Residual = "",
     save_study: Annotated[str, option(metavar="FILE", completes="file")] = "",
 ) -> Shown:
     """Compare rankers on an index, run files, or both.
@@ -283,6 +307,8 @@ def compare(
     from sublex.display.comparison import comparison
     from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.comparison import Plan, compare
+    from sublex.evaluation.residual import needed
+    from sublex.evaluation.residual import residual as without
     from sublex.pipeline.query_forms import topics_notes
     from sublex.report.page import render_page
     from sublex.studies.from_comparison import ComparedSystems
@@ -301,49 +327,61 @@ def compare(
         rankers, notes = rankers if loaded.loaded_runs or is_own else compared(rankers, loaded.ranking), []
     if context.has_index:
         context.give_queries(queries)
-    index = context.index if context.has_index else None
+        context.give_judged(judged)
+    elif judged:
+        raise InputError("Run files do not learn from --judged; name an index, topics and rankers with -r.")
+    index, seen = context.index if context.has_index else None, sublex.read_qrels(residual) if residual else None
     saved = ComparedSystems(
         index.path if index else None, topics.path if topics else "", judgements.path, rankers, paths,
         "+".join(topics.used) if topics else "", contradictions, language, collapse, profile,
         {"measures": names, "test": test, "correction": correction, "alpha": alpha, "seed": seed, "k": k, "by": by, "groups": groups},
     )  # fmt: skip
     if save_study:
-        _check_study(saved, save_study, bool(queries))
+        beyond = [("--queries", queries), ("--judged", judged), ("--residual", residual)]
+        _check_study(saved, save_study, next((name for name, given in beyond if given), ""))
     context.prepare("analyze search number-terms", index)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
     said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
-    systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
+    most = needed(k, seen)
+    systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], most)
     systems += loaded.loaded_runs
     if topics:
         systems = [
-            _run(context, topics, p, k, workers=workers, fresh=fresh, language=language) for p in pipelines
+            _run(context, topics, p, most, workers=workers, fresh=fresh, language=language) for p in pipelines
         ] + systems
         said += [] if loaded.loaded_topics or not index else topics_notes(topics, index, language)
+    systems, judgements, unseen = without(systems, judgements, seen, k)
     systems, judgements, left_out = collapsed(systems, judgements, collapse)
-    said += left_out
+    said += [*_flattered(judged, residual), *unseen, *left_out]
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes], by, groups)
     shown = comparison(done)
     shown.notes, shown.step = (
         [*said, *done.notes],
-        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups, collapse),
-    )
+        _compare_step(
+            context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups, collapse, judged,
+            residual,
+        ),
+    )  # fmt: skip
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     if save_study:
         shown.notes = [*shown.notes, save_comparison(save_study, saved)]
     return shown
 
 
-def _check_study(saved: ComparedSystems, file: str, has_queries: bool) -> None:
-    """Raise InputError, before any ranker runs, if a comparison cannot be written as a study."""
+def _check_study(saved: ComparedSystems, file: str, beyond: str) -> None:
+    """Raise InputError, before any ranker runs, if a comparison cannot be written as a study.
+
+    `beyond` names an option that no study has; it is empty without one.
+    """
     from sublex.studies.from_comparison import check_savable
     from sublex.studies.write_study import check_study_path
 
     check_savable(saved)
     check_study_path(file)
-    if has_queries:
-        raise InputError("A study cannot name vectors of queries yet; leave --save-study or --queries out.")
+    if beyond:
+        raise InputError(f"A study cannot have {beyond} yet; leave --save-study or {beyond} out.")
 
 
 def save_comparison(file: str, saved: ComparedSystems) -> str:

@@ -10,7 +10,7 @@ from sublex.forms.lines import Shown
 from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, option
 from sublex.operations.parameters import Asked, Docno
-from sublex.operations.searching import call_code, read_query, reading_notes
+from sublex.operations.searching import call_code, give, read_query, reading_notes
 
 
 def explain_code(given: Mapping[str, Any]) -> str:
@@ -42,9 +42,10 @@ def explain(
         sublex explain demo "cranes by the river" birds-05 -r PL2
     """
     from sublex.display.explanation import explanation
+    from sublex.pipeline.judged import judged_notes
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
 
-    context.give_queries(asked.queries)
+    give(context, asked)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     context.prepare("analyze search explain", index, once=not pipeline.expands)
     if versus is not None and why_not:
@@ -66,7 +67,7 @@ def explain(
         else:
             shown = explanation(tree, docno, pipeline, bool(query.terms))
     missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
-    shown.notes = [*pipeline.chosen, *reading_notes(context, asked, query, pipeline)]
+    shown.notes = [*pipeline.chosen, *judged_notes(pipeline, [query]), *reading_notes(context, asked, query, pipeline)]
     shown.notes += missing_notes(missing, corrections(index.snapshot, missing))
     shown.notes += left_out_notes(pipeline.left_out(query), missing.values())
     return shown

@@ -91,6 +91,16 @@ QueryVectors = Annotated[tuple[str, ...], option(
     help="Vectors of queries for the vectors NAME of the index, by topic or by text; may be given several times.",
 )]
 
+# Judgements as feedback, and what is left out to measure it.
+JudgedFeedback = Annotated[str, option(
+    "--judged", metavar="QRELS", completes="file", remembered=True,
+    help="Judgements from which expanders learn: relevant documents add to the query, others subtract.",
+)]
+Residual = Annotated[str, option(
+    "--residual", metavar="QRELS", completes="file",
+    help="Leave the documents that QRELS judges out, such as those of --judged: the residual collection.",
+)]
+
 
 class Asked(NamedTuple):
     """The parameters of an operation on one query: the query, how it is ranked, and for a session what it knows besides.
@@ -110,3 +120,10 @@ class Asked(NamedTuple):
     language: Language = "plain"
     without: Annotated[str, option(hidden=True, remembered=True)] = ""
     queries: QueryVectors = ()
+    judged: Annotated[str, option(
+        metavar="QRELS", completes="file", given="judgements", remembered=True,
+        help="Judgements from which expanders learn: relevant documents add to the query, others subtract.",
+    )] = ""
+    qid: Annotated[str, option(
+        metavar="QID", remembered=True, help="The topic of --judged that QUERY is."
+    )] = ""

@@ -14,12 +14,14 @@ from sublex.operations.declaring import Needs, operation, option
 from sublex.operations.parameters import (
     AllowUncovered,
     Fields,
+    JudgedFeedback,
     Language,
     Metadata,
     OverwriteFile,
     Profile,
     QueryVectors,
     Rankers,
+    Residual,
     RunHits,
     Runs,
     TopicFile,
@@ -27,7 +29,7 @@ from sublex.operations.parameters import (
     Workers,
 )  # fmt: skip
 from sublex.operations.searching import language_of
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, shell_word
 from sublex.tools.outputs import expect_folder
 
 if TYPE_CHECKING:
@@ -44,7 +46,9 @@ def run_code(given: Mapping[str, Any]) -> str:
     language = "" if chosen == "plain" else f", language={chosen!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
     language += f", queries={vectors!r}" if vectors else ""
-    return f"[index.run({given['topics']!r}, ranker{language}) for ranker in {given['rankers']!r}]"
+    language += f", judged={given['judged']!r}" if given["judged"] else ""
+    after = f".without(sublex.read_qrels({given['residual']!r}))" if given["residual"] else ""
+    return f"[index.run({given['topics']!r}, ranker{language}){after} for ranker in {given['rankers']!r}]"
 
 
 @operation(
@@ -68,6 +72,8 @@ def run(
     language: Language = "plain",
     weighted: WeightedTopics = False,
     queries: QueryVectors = (),
+    judged: JudgedFeedback = "",
+    residual: Residual = "",
 ) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
 
@@ -83,6 +89,7 @@ def run(
         sublex run demo topics.trec -r PL2 -o pl2.run.gz --tag mine
     """
     import sublex
+    from sublex.evaluation.residual import FLATTERED
     from sublex.pipeline.query_forms import forms_notes
     from sublex.pipeline.running import run_path
     from sublex.trec.run_writer import check_run_place
@@ -91,11 +98,15 @@ def run(
     language = language_of(language, weighted)
     place = place_of_run(output, rankers)
     context.give_queries(queries)
+    context.give_judged(judged)
+    seen = sublex.read_qrels(residual) if residual else None
     index = context.index
     context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
         asked = sublex.read_topics(topics, fields)
     context.say(str(asked), *asked.notes, *forms_notes(asked, index, language))
+    if judged and not residual:
+        context.say(FLATTERED.format(residual=f"--residual {shell_word(judged)}"))
     pipelines, failures = _compose(context, rankers or (None,), profile)
     options = {
         "k": k,
@@ -104,6 +115,7 @@ def run(
         "tag": tag or "",
         "overwrite": overwrite,
         "language": language,
+        "seen": seen,
     }
     for pipeline in pipelines:
         check_run_place(run_path(place, pipeline), metadata, overwrite)

@@ -40,7 +40,9 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
     language = given["language"] if given["language"] != "plain" and not given["weighted"] else None
     vectors = dict(text.split("=", 1) for text in given["queries"]) or None
     named = {**options, "profile": given["profile"], "language": language, "queries": vectors}
-    return f"index.{method}({', '.join([query, *args, *ranker, *(f'{n}={v!r}' for n, v in named.items() if v is not None)])})"
+    last = [f"{n}={v!r}" for n, v in named.items() if v is not None]
+    last += [f"judged=sublex.read_qrels({given['judged']!r})[{given['qid']!r}]"] if given["judged"] else []
+    return f"index.{method}({', '.join([query, *args, *ranker, *last])})"
 
 
 def _term_code(term: str) -> str:
@@ -89,11 +91,12 @@ def search(
     """
     from sublex.contracts.operators import NOTHING
     from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
+    from sublex.pipeline.judged import judged_notes
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
 
     if of and facets is None:
         raise InputError("--of names a column or the model of --facets; write for example --facets 10, too.")
-    context.give_queries(asked.queries)
+    give(context, asked)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     last = start + asked.k - 1
     named = [name.strip() for name in ",".join(show).split(",") if name.strip()]
@@ -110,7 +113,8 @@ def search(
         looked_up = pipeline.reads_plain_words and pipeline.scores_words and not docnos
         missing = index.snapshot.missing(query) if looked_up else {}
         corrected = corrections(index.snapshot, missing)
-    notes = [*pipeline.notes, *([] if docnos else reading_notes(context, asked, query, pipeline))]
+    notes = [*pipeline.notes, *judged_notes(pipeline, [query])]
+    notes += [] if docnos else reading_notes(context, asked, query, pipeline)
     if query.terms and not pipeline.scores_words:
         notes.append(
             f"{pipeline} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {pipeline}."
@@ -139,12 +143,20 @@ def search(
 
 
 def read_query(index: Index, asked: Asked) -> Query:
-    """Return a query that a user gives as text or as weighted terms."""
+    """Return a query that a user gives as text or as weighted terms, with the judgements of its topic."""
     from sublex.pipeline.weighted import weighted_query
 
     if asked.weighted and asked.language != "plain":
         raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
-    return index.query(weighted_query(asked.query) if asked.weighted else asked.query, asked.language)
+    judged = index.judged[asked.qid] if index.judged is not None and asked.qid in index.judged else None
+    text = weighted_query(asked.query) if asked.weighted else asked.query
+    return index.query(text, asked.language, judged=judged)
+
+
+def give(context: OperationContext, asked: Asked) -> None:
+    """Give the index what the user gives besides a query: vectors and judgements."""
+    context.give_queries(asked.queries)
+    context.give_judged(asked.judged, asked.qid if asked.judged or asked.qid else None)
 
 
 def language_of(language: LanguageName, weighted: bool) -> LanguageName:
@@ -172,7 +184,7 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
 def facets_code(given: Mapping[str, Any]) -> str:
     """Return facets as code, or nothing if no name is given, or if `Index.facets` lacks what was asked."""
     of, number = given["of"], given["number"]
-    if not of or given["without"] or given["queries"]:
+    if not of or given["without"] or given["queries"] or given["judged"]:
         return ""
     counted = call_code("facets", given, repr(of[0] if len(of) == 1 else list(of)))
     if len(of) == 1:
@@ -195,7 +207,7 @@ def facets(
     Args:
         number: Values or labels to show.
     """
-    context.give_queries(asked.queries)
+    give(context, asked)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     counted = _counted(context, of, lambda: _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model)))
     shown = _facets(index, read_query(index, asked), pipeline, counted, number, asked.without)
@@ -320,7 +332,7 @@ def versus(context: OperationContext, rankers: Rankers, asked: Asked, ranking: R
     from sublex.display.versus import versus as shown
     from sublex.pipeline.side_by_side import NamedRanking
 
-    context.give_queries(asked.queries)
+    give(context, asked)
     index, query = context.index, read_query(context.index, asked)
     rankings = []
     pipelines = [context.pipeline(ranker, asked.profile) for ranker in compared(rankers, ranking)]

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
     from sublex.retrieval.term_table import TermTable
+    from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
     from sublex.vectors.queries import QueryVectors
 
@@ -74,6 +75,7 @@ class Index(Contents):
         self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
         self.built: BuildSummary | None = None
         self.query_vectors: QueryVectors | None = None
+        self.judged: Qrels | None = None
         self._python_rankers: dict[str, PythonPart] = {}
         # All snapshots share one registry of plugins, which is loaded at the first lookup of a name.
         self._load_registry = load_registry or cache(lambda: plugins.load())
@@ -96,12 +98,13 @@ class Index(Contents):
         return self._composer.term_table
 
     def __getstate__(self) -> dict[str, Any]:
-        given = {"query_vectors": self.query_vectors} if self.query_vectors else {}
+        given: dict[str, Any] = {"query_vectors": self.query_vectors} if self.query_vectors else {}
+        given |= {} if self.judged is None else {"judged": self.judged}
         return {"built": self.built, "composer": self._composer, **given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.built, self._composer, self._python_rankers = state["built"], state["composer"], {}
-        self.query_vectors = state.get("query_vectors")
+        self.query_vectors, self.judged = state.get("query_vectors"), state.get("judged")
         self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
         self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
 
@@ -154,15 +157,20 @@ class Index(Contents):
         searcher.origin = searcher_of, (self._snapshot, self.allow_uncovered, component)
         return searcher
 
-    def query(self, text: str | Query, language: str = "plain") -> Query:
+    def query(self, text: str | Query, language: str = "plain", *, judged: Mapping[str, int] | None = None) -> Query:
         """Return a text as a query: its terms, each with weight 1.
 
         With the language "query", the text is read in the query language, which has phrases, required and excluded words
         and more; the query then has a `tree`, whose `notes` say what in the text is plain text. A `SublexWarning` gives
         each note, too. With "weighted", the text is terms of the index with weights, as in "crane^1 river^0.5". If the
-        argument is a query, its terms stay.
+        argument is a query, its terms stay. `judged` has the grades of documents by docno: expanders then take the
+        documents with a grade above 0 for relevant, in place of the first ones found, and the others for non-relevant.
         """
         query = self._query(text, language)
+        if judged is not None:
+            from sublex.pipeline.judged import judged_of
+
+            query = query._replace(judged=judged_of(judged))
         if not isinstance(text, Query) and query.tree is not None:
             from sublex.pipeline.query_forms import language_notes
 
@@ -193,11 +201,28 @@ class Index(Contents):
             self.expect_vectors(name)
         return index
 
+    def with_judged(self, judged: Any) -> Index:
+        """Return this index with judgements, from which expanders learn: `run` and `compare` then use those of each topic.
+
+        `judged` are judgements in any form that `sublex.measure` takes. A topic without judgements gets feedback from the
+        first documents found, as ever. To measure such a ranking fairly, leave the judged documents out: see `residual`
+        of `sublex.compare`.
+        """
+        from sublex.trec.given_tables import qrels_of
+
+        index = copy.copy(self)
+        index.judged = qrels_of(judged)
+        return index
+
     def _query(
         self, text: str | Query, language: str, qid: str | None = None, terms: Sequence[str] | None = None
     ) -> Query:
         """Return a text as a query, without warnings. `qid` is the id of its topic, and `terms` are its terms, if they are known."""
         query = self._read(text, language, terms)
+        if self.judged is not None and query.judged is None and qid is not None and qid in self.judged:
+            from sublex.pipeline.judged import judged_of
+
+            query = query._replace(judged=judged_of(self.judged[qid]))
         if self.query_vectors is None or query.given is not None:
             return query
         return query._replace(given=self.query_vectors.of(qid, query.text))
@@ -228,12 +253,14 @@ class Index(Contents):
         *,
         language: str = "plain",
         queries: Mapping[str, Any] | None = None,
+        judged: Mapping[str, int] | None = None,
     ) -> Hits:
         """Return the best k documents for a text, or for a query of weighted terms, best first.
 
         `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of queries, as for `with_queries`.
+        `judged` has the grades of documents, from which expanders learn, as for `query`.
         """
-        return self.answer(text, pipeline, k, profile, language=language, queries=queries).hits
+        return self.answer(text, pipeline, k, profile, language=language, queries=queries, judged=judged).hits
 
     def answer(
         self,
@@ -244,11 +271,12 @@ class Index(Contents):
         *,
         language: str = "plain",
         queries: Mapping[str, Any] | None = None,
+        judged: Mapping[str, int] | None = None,
     ) -> Answer:
         """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
         if queries is not None:
-            return self.with_queries(queries).answer(text, pipeline, k, profile, language=language)
-        query, most = self.query(text, language), arguments.whole(k, "k")
+            return self.with_queries(queries).answer(text, pipeline, k, profile, language=language, judged=judged)
+        query, most = self.query(text, language, judged=judged), arguments.whole(k, "k")
         return self.pipeline(pipeline, profile).answer(query, most)
 
     def run(
@@ -262,16 +290,21 @@ class Index(Contents):
         *,
         language: str = "plain",
         queries: Mapping[str, Any] | None = None,
+        judged: Any = None,
     ) -> Run:
         """Return the best k documents for each topic as a run, with metadata that describe how it was made.
 
         `topics` are `Topics`, a topics file, a DataFrame or records with qid and query, a dictionary {qid: text}, pairs
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
         `each` is called with every answer. `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of the
-        topics, as for `with_queries`.
+        topics, as for `with_queries`, and `judged` judgements, from which expanders learn, as for `with_judged`. The
+        method `without` of the result leaves the judged documents out.
         """
-        if queries is not None:
-            return self.with_queries(queries).run(topics, pipeline, k, workers, profile, each, language=language)
+        if queries is not None or judged is not None:
+            index = self if queries is None else self.with_queries(queries)
+            index = index if judged is None else index.with_judged(judged)
+            return index.run(topics, pipeline, k, workers, profile, each, language=language)
+        from sublex.pipeline.judged import judged_notes
         from sublex.pipeline.query_forms import notes_of_all
         from sublex.pipeline.ranked_run import ranked_run
         from sublex.trec.given_topics import topics_of
@@ -279,7 +312,7 @@ class Index(Contents):
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
         read = self.queries(asked, language)
-        warn(notes_of_all(asked, read))
+        warn([*notes_of_all(asked, read), *judged_notes(ready, read)])
         return ranked_run(asked, read, ready, most, threads, each, language)
 
     def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
@@ -321,6 +354,7 @@ class Index(Contents):
         *,
         language: str = "plain",
         queries: Mapping[str, Any] | None = None,
+        judged: Mapping[str, int] | None = None,
     ) -> Explanation:
         """Return a tree that shows how a document's score for a text is computed.
 
@@ -328,10 +362,11 @@ class Index(Contents):
         found, and the number of documents `found`.
         """
         if queries is not None:
-            return self.with_queries(queries).explain(text, docno, pipeline, profile, language=language)
+            index = self.with_queries(queries)
+            return index.explain(text, docno, pipeline, profile, language=language, judged=judged)
         ready = self.pipeline(pipeline, profile)
         doc = self._live(docno, ready.snapshot)
-        return ready.explain(self.query(text, language), doc)
+        return ready.explain(self.query(text, language, judged=judged), doc)
 
     def similar(self, docno: str, k: int = 10, graph: Expr | None = None) -> Hits:
         """Return the documents that are nearest to a document in a fitted graph, nearest first, with their cosines as scores.

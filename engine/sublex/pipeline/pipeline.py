@@ -104,6 +104,11 @@ class Pipeline(Deferred):
         return any(component.kind == "expander" for component in self.components)
 
     @cached_property
+    def learns(self) -> bool:
+        """Whether the expression has an expander that looks at documents, and so at judged ones."""
+        return any(component.kind == "expander" and component.make().docs for component in self.components)
+
+    @cached_property
     def scores_words(self) -> bool:
         """Whether the words of a query count: filters and sort stages alone list documents, whatever the words are."""
         return any(component.kind != "filter" for component in self.components)

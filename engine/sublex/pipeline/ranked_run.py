@@ -36,5 +36,6 @@ def ranked_run(
     by_topic = zip((topic.qid for topic in topics), queries, strict=True) if pipeline.reads_plain_words else ()
     missing = MissingWords(pipeline.snapshot, dict(by_topic))
     return described_run(
-        topics, pipeline, k, offsets, np.concatenate(docs), np.concatenate(scores), missing, language=language
-    )
+        topics, pipeline, k, offsets, np.concatenate(docs), np.concatenate(scores), missing, language=language,
+        queries=queries,
+    )  # fmt: skip

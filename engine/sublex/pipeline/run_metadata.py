@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+import xxhash
 
-from sublex.contracts.base import NO_FIELDS, VERSION
+from sublex.contracts.base import NO_FIELDS, VERSION, Query
 from sublex.language.python_parts import python_parts
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
@@ -31,31 +33,37 @@ def described_run(
     missing: Mapping[str, tuple[str, ...]] = NO_FIELDS,
     *,
     language: str = "plain",
+    queries: Sequence[Query] = (),
 ) -> Run:
-    """Return the hits of a pipeline over topics as a run with its tag and metadata.
+    """Return the hits of a pipeline over topics, with these queries, as a run with its tag and metadata.
 
     The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
     `missing` has the words of topics that no document contains.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
-    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language)
+    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language, queries)
     return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 
 
-def describe(topics: Topics, pipeline: Pipeline, k: int, language: str = "plain") -> dict[str, Any]:
+def describe(
+    topics: Topics, pipeline: Pipeline, k: int, language: str = "plain", queries: Sequence[Query] = ()
+) -> dict[str, Any]:
     """Return the metadata of the run of a pipeline over topics, with at most k hits for each.
 
-    They name the language of the queries unless it is plain.
+    They name the language of the queries unless it is plain. A run with judgements as feedback is not automatic; its
+    metadata have the number of judgements and a hash of them.
     """
     import platform
 
+    judged = _judged(queries)
     return {
         "tag": tag_of(str(pipeline)),
         "method": {
-            "automatic": True,
+            "automatic": not judged,
             "expression": str(pipeline),
             **_note(pipeline),
             **({} if language == "plain" else {"language": language}),
+            **({"judged": judged} if judged else {}),
             "hits": k,
             "score_ties": "score descending, then docno descending by bytes",
         },
@@ -79,6 +87,20 @@ def describe(topics: Topics, pipeline: Pipeline, k: int, language: str = "plain"
                 "fields": "+".join(topics.used) or "title",
             },
         },
+    }
+
+
+def _judged(queries: Sequence[Query]) -> dict[str, Any]:
+    """Return the number of topics and documents that are judged, and a hash; empty if none is."""
+    judged = [query.judged for query in queries if query.judged is not None]
+    if not judged:
+        return {}
+    digest = xxhash.xxh3_128_hexdigest(json.dumps([query.judged for query in queries]).encode("utf-8", "surrogatepass"))
+    return {
+        "topics": len(judged),
+        "relevant": sum(len(each.relevant) for each in judged),
+        "others": sum(len(each.others) for each in judged),
+        "hash": digest,
     }
 
 

@@ -77,11 +77,13 @@ def write(
     tag: str = "",
     overwrite: bool = False,
     language: str = "plain",
+    seen: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
     In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
     column of the run; by default it is the expression. `language` is that of the queries, "plain", "query" or "weighted".
+    The documents that `seen` judges for a topic are left out; the best k others remain.
     """
     path = run_path(output, pipeline)
     check_run_place(path, where, overwrite)
@@ -94,9 +96,14 @@ def write(
         progress(len(seconds))
 
     begin = time.perf_counter()
-    run = index.run(topics, pipeline, k, workers, each=each, language=language)
+    left_out = seen or {}
+    most = k + max(map(len, left_out.values()), default=0)
+    run = index.run(topics, pipeline, most, workers, each=each, language=language).without(left_out).top(k)
     found = time.perf_counter()
     metadata = dict(run.metadata) | {"tag": tag or run.tag}
+    if seen is not None:
+        residual = {"residual": {"topics": len(seen), "documents": sum(map(len, seen.values()))}, "hits": k}
+        metadata["method"] = {**metadata["method"], **residual}
     replaced = _replaced(path, metadata)
     lines = write_run(path, run.rows(), tag or run.tag, metadata, where, overwrite)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
@@ -147,6 +154,8 @@ def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
         "other topics": ("data", "topics"),
         "another -k": ("method", "hits"),
         "another language of queries": ("method", "language"),
+        "other judgements": ("method", "judged"),
+        "other documents left out": ("method", "residual"),
     }
     other = [what for what, keys in made.items() if value_at(before, keys) != value_at(metadata, keys)]
     return f"was made with {', '.join(other)}" if other else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import NO_FIELDS, Query, TermStats, TermVector
+from sublex.contracts.base import NO_FIELDS, JudgedDocnos, JudgedDocuments, Query, TermStats, TermVector
 from sublex.contracts.columns import Column
 from sublex.errors import InputError
 from sublex.language.functions import StoredDocument
@@ -21,20 +21,27 @@ class Feedback:
     """The context of one query for an expander or a filter. It implements `sublex.contracts.base.Context`.
 
     `models` has the fitted models that the parameters of the expander or filter name, by their expressions. `name` is
-    the printed form of the expander or filter, for messages. `original` is the query before all expanders.
+    the printed form of the expander or filter, for messages. `original` is the query before all expanders. `judged` has
+    the docnos that the user judged for the query; those that the index lacks are left out.
     """
 
     def __init__(
         self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage",
-        original: Query | None = None,
+        original: Query | None = None, judged: JudgedDocnos | None = None,
     ):  # fmt: skip
         self.hits, self.term_table, self._models, self.name = hits, term_table, models, name
         self.original = original
+        self.judged = None if judged is None else JudgedDocuments(*(self._numbers_of(docnos) for docnos in judged))
         # These arrays are read-only, because a plugin or a user's function could otherwise change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
         # The caches of the operators to which this context gave numbers. The term table may use a newer cache by now.
         self._operators: list[OperatorCache] = []
+
+    def _numbers_of(self, docnos: Collection[str]) -> np.ndarray:
+        """Return the numbers of the documents with these docnos, ascending, without those that the index lacks."""
+        found = {self.hits.snapshot.doc(docno) for docno in docnos} - {None}
+        return read_only(np.array(sorted(doc for doc in found if doc is not None), np.int32))
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term; -1 for a term that no live document contains. A term may be an operator."""

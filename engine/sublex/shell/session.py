@@ -184,6 +184,8 @@ class Session:
             "loaded_topics": self.loaded_topics, "loaded_qrels": self.loaded_qrels,
             "judgements": lambda: self.qrels,
             "contradictions": lambda: self.contradictions, "queries": self.query_vectors,
+            "judged": lambda: self.judged_feedback(parameter.given != ""),
+            "qid": lambda: self.topic if self.judged_feedback(True) else "",
         }  # fmt: skip
         return values[parameter.name]() if parameter.name in values else () if parameter.many else parameter.default
 
@@ -235,7 +237,8 @@ class Session:
         text = asked if isinstance(asked, str) else asked.text
         given |= {"allow_uncovered": settings.allow_uncovered, "weighted": not is_text}
         given["language"] = settings.language if is_text else "plain"
-        given["queries"] = self.query_vectors()
+        given["queries"], given["judged"] = self.query_vectors(), self.judged_feedback(True)
+        given["qid"] = self.topic if given["judged"] else ""
         return self.ask(search, query=text, facets=None, of=(), **given)
 
     def rank_by(self, expression: str) -> Shown:
@@ -273,11 +276,20 @@ class Session:
         """Return whether the last query was weighted terms."""
         if self.query is None or self.query.tree is not None:
             return False
-        return self.index.query(self.query.text) != self.query._replace(given=None)
+        return self.index.query(self.query.text) != self.query._replace(given=None, judged=None)
 
     def query_vectors(self) -> tuple[str, ...]:
         """Return the files of vectors of queries that the user has set, each as NAME=FILE."""
         return tuple((self.settings.queries or "").split())
+
+    def judged_feedback(self, of_topic: bool) -> str:
+        """Return the file of the judgements from which expanders learn; "" if they learn from none.
+
+        With `of_topic`, the current topic must be judged.
+        """
+        if not self.settings.judged or self.qrels is None or (of_topic and self.topic not in self.qrels):
+            return ""
+        return str(self.qrels_path)
 
     # The last results.
 
@@ -339,6 +351,13 @@ class ShellContext(OperationContext):
             figures = "  ".join(f"{name} {value:.4f}" for name, value in measured.items())
             shown = shown.between(below=[line(Span(f"topic {self.session.topic}: {figures}", "dim"))])
         return shown
+
+    def give_judged(self, judged: str, qid: str | None = None) -> None:
+        """Give the index the loaded judgements, if the settings say so."""
+        if judged and judged == self.session.judged_feedback(False):
+            self._index = self.index.with_judged(self.session.qrels)
+        else:
+            super().give_judged(judged, qid)
 
     @property
     def names_index(self) -> bool:

@@ -22,7 +22,7 @@ class ShellSettings:
     If `expression` is None, the default ranker of the profile ranks. `k` is the number of hits. `labels` is the fitted
     model whose words are coloured in passages. `keys` is "emacs" or "vi". `language` is that
     of queries and topics: "plain" or "query". `queries` names files with vectors of queries, as in
-    "bge=queries.npz".
+    "bge=queries.npz". `judged` says whether expanders learn from the loaded judgements.
     """
 
     expression: str | None = None
@@ -30,6 +30,7 @@ class ShellSettings:
     profile: str | None = None
     language: str = "plain"
     queries: str | None = None
+    judged: bool = False
     allow_uncovered: bool = False
     format: str = "table"
     bars: bool = True

@@ -92,6 +92,17 @@ class Run(Columns, dict):  # type: ignore[misc]
         more = self.tag, self.metadata, self.notes, self.missing
         return Run(self.qids, ends, self.docs[best], self.scores[best], self.docnos, *more)
 
+    def without(self, judged: Mapping[str, Mapping[str, int]]) -> Run:
+        """Return a run without the documents that are judged for a topic, `{qid: {docno: grade}}`; others keep their order."""
+        kept = np.ones(len(self.docs), bool)
+        for qid in self.qids:
+            if qid in judged:
+                where, seen = self.slice(qid), judged[qid]
+                kept[where] = [docno not in seen for docno in self.docnos.take(self.docs[where]).tolist()]
+        ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        more = self.tag, self.metadata, self.notes, self.missing
+        return Run(self.qids, ends, self.docs[kept], self.scores[kept], self.docnos, *more)
+
     def _ranks(self) -> np.ndarray:
         """Return the rank of each hit in its topic, from 1."""
         return np.arange(1, len(self.docs) + 1) - self.offsets[self.topic_of_rows()]

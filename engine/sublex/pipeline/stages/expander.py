@@ -54,7 +54,7 @@ class ExpanderStage(Stage):
         old, original = state.query, state.original or state.query
         with contract("expander", self.name):
             query = self.expander.expand(
-                old, Feedback(hits, self.searcher.term_table, self.models, self.name, original)
+                old, Feedback(hits, self.searcher.term_table, self.models, self.name, original, old.judged)
             )
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
@@ -79,18 +79,25 @@ class ExpanderStage(Stage):
         label = f"{self.printed} made the query {size}" + (
             f" and {counted(operators, 'operator')}" if operators else ""
         )
+        if state.query.judged is not None and self.expander.docs:
+            relevant, others = map(len, state.query.judged)
+            label += f", with {counted(relevant, 'relevant document')} and {others:,} other judged"
         parts = tuple(map(_explained, state.query.evidence))
         return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 
 
 def _with_constraints(old: Query, new: Query) -> Query:
-    """Return the new query with the tree, condition and vectors of the old one, without added terms that the condition excludes."""
+    """Return the new query with the tree, condition, vectors and judgements of the old one.
+
+    Added terms that the condition excludes are left out.
+    """
     excluded = old.condition.excluded() if old.condition else frozenset()
-    if not excluded and new.tree is old.tree and (new.condition, new.given) == (old.condition, old.given):
+    kept = (old.condition, old.given, old.judged)
+    if not excluded and new.tree is old.tree and (new.condition, new.given, new.judged) == kept:
         return new
     unwanted = excluded - {term.term for term in old.terms}
     terms = tuple(term for term in new.terms if term.term not in unwanted)
-    return new._replace(terms=terms, tree=old.tree, condition=old.condition, given=old.given)
+    return new._replace(terms=terms, tree=old.tree, condition=old.condition, given=old.given, judged=old.judged)
 
 
 def _explained(evidence: Evidence) -> Explanation:

@@ -34,6 +34,8 @@ def change(session: Session, changes: Annotated[str, positional("NAME=VALUE...",
     k=20 sets the number of hits. format is table, json, csv or trec. bars=on draws a bar for each score. labels=EXPR colours
     the words of a fitted model in passages. timing and pager are on or off. profile is a profile, or none.
     language is plain or query: how queries and topics are read. queries=NAME=FILE names a file with vectors of queries.
+    With judged=on, expanders learn from the judgements of the current topic: relevant documents add to the query, others
+    subtract.
     """
     settings = session.settings
     if not changes:
@@ -68,6 +70,8 @@ def _change(session: Session, text: str) -> None:
     if name == "rank" and session.settings.expression:
         pipeline = session.pipeline()
         session.settings.expression, notes = str(pipeline), pipeline.chosen
+    if name == "judged" and session.settings.judged and session.qrels_path is None:
+        raise InputError("There are no judgements; load them by :qrels FILE, and ask a topic by :topic QID.")
     if name == "queries":
         # Files that cannot be read are refused now, and not by the next query.
         session.index.with_queries(query_files(session.query_vectors()))

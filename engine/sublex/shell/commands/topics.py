@@ -183,7 +183,8 @@ def run(
     """Run the loaded topics and write a TREC run, by the session's expression or another one."""
     loaded, pipeline = session.loaded_topics(), session.pipeline(expression or None)
     expect_no_input(file, {"topics": str(loaded.path or ""), "qrels": str(session.qrels_path or "")})
-    context = ShellContext(session, write_runs)
+    context, judged = ShellContext(session, write_runs), session.judged_feedback(False)
+    context.give_judged(judged)
     done = write_run(
         context,
         loaded,
@@ -196,6 +197,6 @@ def run(
     if loaded.path:
         settings = session.settings
         given = {"topics": loaded.path, "rankers": (str(pipeline),), "output": file, "profile": settings.profile}
-        given["language"] = settings.language
+        given["language"], given["judged"] = settings.language, judged
         session.step = Last(write_runs, {**given, "allow_uncovered": settings.allow_uncovered})
     return sentence(done)

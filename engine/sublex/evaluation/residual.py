@@ -1,0 +1,55 @@
+"""The residual collection: rankings and judgements without the documents that feedback has seen.
+
+A ranker that learned from judged documents ranks them high, so a measure that counts them again is flattering. The usual
+remedy is to leave them out of all rankings and judgements of the topic: C. Buckley, G. Salton and J. Allan, The effect of
+adding relevance information in a relevance feedback environment, SIGIR 1994.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sublex.errors import InputError
+from sublex.evaluation.systems import System
+from sublex.tools.messages import counted
+from sublex.trec.given_tables import qrels_of
+from sublex.trec.qrels import Qrels
+
+# What to say to somebody who measures by the documents that feedback has seen.
+FLATTERED = (
+    "Rankings by feedback from judged documents have these documents at the top, which flatters them; leave the documents "
+    "out of rankings and judgements by {residual}."
+)
+
+
+def needed(k: int, seen: Mapping[str, Mapping[str, int]] | None) -> int:
+    """Return how many hits of a topic leave k hits after those that `seen` judges are left out."""
+    return k + max(map(len, (seen or {}).values()), default=0)
+
+
+def residual(
+    systems: Sequence[System], judgements: Qrels, seen: Qrels | None, k: int | None = None
+) -> tuple[list[System], Qrels, list[str]]:
+    """Return systems and judgements without the documents that `seen` judges, by topic, and a note of how many these are.
+
+    Each topic of a system keeps its best k documents of the others, or all of them. A topic that has no judgement left, or none that is
+    above 0, is not measured. Without `seen`, all stays as it is.
+    """
+    if seen is None:
+        return list(systems), judgements, []
+    left = {
+        qid: {docno: grade for docno, grade in grades.items() if qid not in seen or docno not in seen[qid]}
+        for qid, grades in judgements.items()
+    }
+    kept = {qid: grades for qid, grades in left.items() if any(grade > 0 for grade in grades.values())}
+    out = sum(map(len, judgements.values())) - sum(map(len, left.values()))
+    notes = [f"{counted(out, 'judgement')} left out of {len(judgements.docs):,}, with their documents (residual)."]
+    if lost := len(left) - len(kept):
+        notes.append(f"{counted(lost, 'topic')} of {len(left):,} not measured: no relevant document is left.")
+    if not kept:
+        raise InputError("All relevant documents are left out by residual; give judgements that have others.")
+    qrels = qrels_of(kept)
+    qrels.path, qrels.format, qrels.notes = judgements.path, judgements.format, judgements.notes
+    runs = [system.run.without(seen) for system in systems]
+    runs = runs if k is None else [run.top(k) for run in runs]
+    return [system._replace(run=run) for system, run in zip(systems, runs, strict=True)], qrels, notes
