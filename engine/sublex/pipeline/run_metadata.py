@@ -45,7 +45,7 @@ def described_run(
 def describe(topics: Topics, pipeline: Pipeline, k: int, language: str = "plain") -> dict[str, Any]:
     """Return the metadata of the run of a pipeline over topics, with at most k hits for each.
 
-    They name the language of the queries unless it is plain.
+    The metadata name the language of the queries unless it is plain.
     """
     import platform
 
