@@ -1,6 +1,4 @@
-"""Put the results of tests into words: a sentence for each pair of systems, and letters for the systems that each one
-beats.
-"""
+"""Put the results of tests into words: a sentence for each pair of systems, and letters that show who beats whom."""
 
 from __future__ import annotations
 

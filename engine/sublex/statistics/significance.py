@@ -179,9 +179,7 @@ def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.
 
 
 def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return for each pair the mean and standard deviation of its differences, and the numbers of topics won by each
-    system.
-    """
+    """Return for each pair the mean and deviation of its differences, and the numbers of topics won by each system."""
     parts = []
     for part in _slices(len(first), table.shape[1]):
         a, b = table[first[part]], table[second[part]]
