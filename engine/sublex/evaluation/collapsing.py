@@ -67,9 +67,7 @@ def collapsed(systems: Sequence[System], judgements: Qrels, groups: Any) -> tupl
 
 
 def _named(given: Any) -> tuple[str, Mapping[str, str]]:
-    """Return the name of the groups in messages, and a dictionary from each document to the first document of its
-    group.
-    """
+    """Return the name of the groups in messages, and a dictionary from each document to the first of its group."""
     from sublex.pipeline.near_duplicates import NearDuplicates
 
     if isinstance(given, NearDuplicates):
