@@ -1,6 +1,6 @@
 """The command line: the `sublex` program, its commands, and how it reports errors.
 
-The commands are derived from operations, of which `demo`, `warmup` and `plugin` are of the command line alone.
+The commands are derived from operations. The operations `demo`, `warmup` and `plugin` exist only on the command line.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from sublex.faces.interrupts import deliver_ignored_interrupts
 from sublex.operations import GROUPS, NAMES, SECTIONS, WITHOUT_COMMAND, find, plugin_operations
 from sublex.tools.messages import clean_lines, in_short, nearest
 
-# Bytes of address space without which loading compiled code fails, and may hang.
+# With less address space, in bytes, loading compiled code fails and may hang.
 LEAST_MEMORY = 640 << 20
 # With less address space, linear algebra uses one thread.
 FEW_THREADS_BELOW = 4 << 30
-# The commands, each with its operations: one of the same name, or several whose first word it is.
+# The commands, each with its operations. There is one operation of the same name, or several that begin with the name.
 COMMANDS: dict[str, list[str]] = {}
 for _name in NAMES:
     if _name not in WITHOUT_COMMAND:
         COMMANDS.setdefault(_name.split()[0], []).append(_name)
-# Characters of a command's first sentence in `sublex --help`; click's default would cut it.
+# The room for a command's first sentence in `sublex --help`, in characters. click's default would cut the sentence.
 LONGEST_SENTENCE = 200
-# Commands as newcomers call them.
+# Names that newcomers use for commands.
 MEANT = {
     "build": "index", "create": "index", "list": "indexes", "ls": "indexes", "query": "search", "retrieve": "run",
     "evaluate": "eval", "trec_eval": "eval", "measure": "eval", "experiment": "compare", "remove": "delete", "rm": "delete",
     "train": "fit", "show": "doc", "get": "doc", "stats": "info", "optimize": "merge", "repl": "shell", "version": "--version",
 }  # fmt: skip
-# Parts of click's messages, as regular expressions, and the plain words in their place.
+# Parts of click's messages, as regular expressions, with the plain words that replace them.
 PLAIN = {
     r"is not in the range x>=(\S+)": r"has to be at least \1",
     r"is not in the range (\S+)<=x<=(\S+)": r"has to be from \1 to \2",
@@ -77,7 +77,10 @@ class LazyCommands(click.Group):
         return sorted(name for name in self.commands if name not in COMMANDS)
 
     def _add_plugin_commands(self) -> None:
-        """Let each installed plugin add its operations, once. Sublex's built-in plugins have none and are not loaded."""
+        """Let each installed plugin add its operations, once.
+
+        Sublex's built-in plugins have no operations and are not loaded.
+        """
         if self._has_plugin_commands:
             return
         self._has_plugin_commands = True
@@ -154,7 +157,7 @@ def cli(context: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command of this process and exit, without the 0.2 seconds that tearing down a loaded compiler takes."""
+    """Run the command of this process and exit at once. A normal exit takes 0.2 seconds to tear down a loaded compiler."""
     gc.set_threshold(50_000, 20, 20)
     for name in ("stdout", "stderr"):
         # A closed stream is replaced by the null device. Characters that a stream cannot encode are written as escapes.
@@ -165,7 +168,7 @@ def main() -> None:
     code = 130
     try:
         code = _refuse_little_memory() or run()
-        # The work is done; an interrupt from here on would only spoil the end.
+        # The work is done, so ignore interrupts from here on.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         # The user pressed Ctrl-C again while `run` reported the first interrupt.
@@ -180,8 +183,8 @@ def main() -> None:
 def run() -> int:
     """Run the command of this process and return its exit code.
 
-    The code is 0 for success, 2 for a mistake of the user, which prints one sentence, and 130 for an interrupt. A command may
-    return other codes: `check` and `lint` return 1 when they find something.
+    The code is 0 for success and 130 for an interrupt. It is 2 for a mistake of the user, about which one sentence is
+    printed. A command may return other codes: `check` and `lint` return 1 when they find something.
     """
     if os.environ.get("_SUBLEX_COMPLETE"):
         from sublex.cli.completion import complete_quietly, is_completing
@@ -221,7 +224,7 @@ def run() -> int:
 
 
 def _refuse_little_memory() -> int:
-    """Return 2, after a message, if a limit leaves too little memory to load compiled code; that would hang or abort. Else 0."""
+    """Return 2, after a message, if a limit leaves too little memory to load compiled code. Otherwise return 0."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < FEW_THREADS_BELOW:
         # Each thread of OpenBLAS takes address space, and OpenBLAS ends the process if there is none left.
@@ -239,12 +242,12 @@ def _refuse(sentence: str) -> int:
 
 
 def _say(sentence: str) -> None:
-    """Print a message on standard error, whatever names and paths it holds."""
+    """Print a message on standard error. Its names and paths may have any characters."""
     click.echo(clean_lines(sentence), err=True)
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    """Return what is wrong with a command line, and the command that shows its help, in one line."""
+    """Return one line with the fault of a command line, and the command that shows its help."""
     message = " ".join(error.format_message().split()).rstrip(".")
     for pattern, plain in PLAIN.items():
         message = re.sub(pattern, plain, message)

@@ -1,6 +1,6 @@
 """Complete command lines in a shell: names of indexes, of components and of their parameters, and files.
 
-Click asks these functions for each TAB. They import no compiler, and whatever goes wrong gives no completions and no message.
+Click calls these functions for each TAB. They import no compiler. An error gives no completions and no message.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sublex.tools.messages import shell_word
 if TYPE_CHECKING:
     from sublex.index.entries import Manifest
 
-# Set by the shell that asks for completions.
+# The shell sets this variable when it asks for completions.
 VARIABLE = "_SUBLEX_COMPLETE"
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -31,7 +31,7 @@ def is_completing() -> bool:
 
 
 def complete_quietly(cli: click.Command) -> int:
-    """Print the completions that the shell asks for, and nothing else, whatever fails; return the exit code."""
+    """Print the completions that the shell asks for, and return the exit code. If anything fails, print nothing."""
     with open(os.devnull, "w") as null, contextlib.redirect_stderr(null), contextlib.suppress(Exception, SystemExit):
         cli(prog_name="sublex", standalone_mode=False)
     return 0
@@ -43,7 +43,7 @@ def files(context: click.Context, parameter: click.Parameter, incomplete: str) -
 
 
 def indexes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of an index, whatever its case, or the path of a folder."""
+    """Complete the name of an index, in any case, or the path of a folder."""
     from sublex.index.lookup import known_indexes
 
     names = [path.name for path in known_indexes() if begins(path.name, incomplete)]
@@ -80,7 +80,7 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
 
 
 def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last word of an expression: a component, a name or a fitted model, or a parameter or its value."""
+    """Complete the last word of an expression: a component, a name, a fitted model, a parameter or its value."""
     from sublex.language import plugins
     from sublex.language.names import built_in
 
@@ -96,7 +96,7 @@ def expressions(context: click.Context, parameter: click.Parameter, incomplete: 
 
 
 def models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a name or a fitted model of the index that the command line names, or otherwise an expression."""
+    """Complete a name or a fitted model of the index on the command line, or any other expression."""
     found = [(text, help) for text, help in _known(context).items() if begins(text, incomplete)]
     if not found:
         return expressions(context, parameter, incomplete)
@@ -128,7 +128,7 @@ def _manifest(context: click.Context) -> Manifest | None:
     from sublex.index.lookup import existing_path
     from sublex.index.manifest import read_manifest
 
-    # After an option without its value, which is being typed, click leaves all words in `args`.
+    # If the value of an option is still being typed, click leaves all words in `args`.
     words = [context.params.get("index_name"), *(context.params.get("files") or ()), *context.args]
     try:
         return read_manifest(existing_path(next((word for word in words if word), "")))
@@ -137,7 +137,7 @@ def _manifest(context: click.Context) -> Manifest | None:
 
 
 def _known(context: click.Context) -> dict[str, str]:
-    """Return the names and the fitted models of the index; nothing without an index that can be read."""
+    """Return the names and the fitted models of the index; an empty dictionary if no index can be read."""
     from sublex.representations.stored_models import expressions_of
 
     manifest = _manifest(context)
@@ -145,7 +145,7 @@ def _known(context: click.Context) -> dict[str, str]:
         return {}
     fitted = [text for entry in manifest.fitted.values() for text in expressions_of(entry)]
     known = {**manifest.names, **dict.fromkeys(fitted, "fitted")}
-    # A shell may run what a hostile index puts between quotes.
+    # A shell may run commands that a hostile index puts between quotes.
     return {text: help for text, help in known.items() if not _RISKY.search(text)}
 
 
@@ -154,17 +154,17 @@ _RISKY = re.compile(r"[\"'`$\\!\x00-\x1f]")
 
 
 def _as_typed(text: str) -> str:
-    """Return a text as the shell takes it: as in a printed command, in quotes if it needs some.
+    """Return a text in the form for the shell, in quotes if necessary, as in a printed command.
 
-    bash inserts a completion as it is, and so needs the quotes, unless the user has typed the first one. Other shells add
-    what is needed.
+    bash inserts a completion without changes, so the text needs quotes, unless the user has typed the first quote.
+    Other shells add quotes themselves.
     """
     begun = re.search(r"""(?:^|\s)["'][^"']*\Z""", os.environ.get("COMP_WORDS", ""))
     whole = text.count("(") == text.count(")")
     return shell_word(text) if os.environ.get(VARIABLE, "").startswith("bash") and not begun and whole else text
 
 
-# What completes a parameter, by what the parameter declares.
+# The functions that complete parameters, by the name that a parameter declares.
 COMPLETIONS: dict[str, Complete] = {
     "index": indexes, "file": files, "index or file": index_or_file, "profile": profiles,
     "expression": expressions, "model": models, "column": columns, "column or model": columns_and_models,

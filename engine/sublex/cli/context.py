@@ -34,7 +34,7 @@ class CommandContext(OperationContext):
         self.command_line = command_line(["sublex", *sys.argv[1:]])
 
     def open(self, name: str, allow_uncovered: bool = False) -> None:
-        """Open the index of this name or path."""
+        """Open the index with this name or path."""
         path = existing_path(name)
         with self.step(f"Opened {path}"):
             self._index, self.name = sublex.open(path, allow_uncovered), name
@@ -43,7 +43,10 @@ class CommandContext(OperationContext):
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Say why a foreign index behind the index cannot be read, unless the error says it, and how long the command took."""
+        """With -v, print the time of the command.
+
+        If the index mirrors a foreign index that cannot be read, print the reason, unless the error has it.
+        """
         attachment = self._index.attachment if self._index is not None else None
         if attachment and (error is None or isinstance(error, SublexError)) and str(error) != attachment.problem:
             say(*filter(None, [attachment.problem]))
@@ -83,7 +86,7 @@ class CommandContext(OperationContext):
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Run a block; with -v, print what was done in it and how long it took, as in "Opened indexes/demo: 12 ms"."""
+        """Run a block. With -v, print `what` and the time, as in "Opened indexes/demo: 12 ms"."""
         begin = time.perf_counter()
         yield
         if self.verbose:
@@ -96,7 +99,7 @@ class CommandContext(OperationContext):
         return progress(label, unit, total)
 
     def changing(self) -> AbstractContextManager[None]:
-        """Run a block; an interrupt in it says what became of the index."""
+        """Run a block. After an interrupt, the message tells the state of the index."""
         return reporting_interrupts(self.path)
 
     def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:

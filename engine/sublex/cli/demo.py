@@ -28,11 +28,11 @@ RANKERS = ("TFIDF", "BM25", "PL2", "BM25 >> RM3 >> BM25")
 MEASURES = ("AP", "nDCG@10", "P@10", "R@1000", "RR")
 # Words of the demo collection that have several senses.
 AMBIGUOUS = ("crane", "bank", "seal", "pitch", "mercury")
-# Fitted models, and a query for which each finds a document that contains none of its words.
+# Fitted models, and a query. Each model finds a document that contains no word of the query.
 MODELS = ("fisher(k=4)", "dcot")
 QUERY = "river floods"
-# A model of word senses, and a query of one word with several.
-# The demo collection is too small for near=contexts.
+# A model of word senses, and a query of one word that has several senses. The demo collection is too small for
+# near=contexts.
 SENSES = "swg(topics=lda(k=8), near=edges, rho=0.1)"
 WORD = "mercury"
 
@@ -78,7 +78,7 @@ def demo(
 
 
 def _check_replaceable(path: Path, documents: Path) -> None:
-    """Raise InputError if there is an index that holds other documents than the demo's."""
+    """Raise InputError if an index exists whose documents are not those of the demo."""
     if (path / "index.json").exists():
         known = {json.loads(line)["id"] for line in documents.read_text(encoding="utf-8").splitlines()}
         if not known.issuperset(sublex.open(path).snapshot.all_docnos.tolist()):
@@ -88,7 +88,7 @@ def _check_replaceable(path: Path, documents: Path) -> None:
 
 
 def _compare(index: Index, topics: Path, qrels: Path) -> Comparison:
-    """Run the rankers on the demo's topics, and print how they compare."""
+    """Run the rankers on the demo's topics, and print a comparison."""
     from sublex.evaluation.comparison import compare
     from sublex.evaluation.systems import run_system
 
@@ -117,7 +117,7 @@ def _write_report(comparison: Comparison, topics: Path, qrels: Path, output: str
 
 
 def _search_beyond_words(index: Index) -> None:
-    """Fit two models, and print a document that each finds although it contains no word of the query."""
+    """Fit two models. For each, print a document that it finds although the document contains no word of the query."""
     click.echo("\nFitted models find documents without the words of the query:")
     matching = {hit.docno for hit in index.search(QUERY, "BM25", k=1000)}
     for expression in MODELS:

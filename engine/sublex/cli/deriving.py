@@ -1,4 +1,4 @@
-"""Derive a command of the command line from an operation: arguments, options, help, completion, and the form of the result."""
+"""Derive a command of the command line from an operation: arguments, options, help, completion and the form of results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sublex.tools.outputs import expect_no_input
 
 
 def command_of(operation: Operation) -> click.Command:
-    """Return the command that asks for an operation."""
+    """Return the command that calls an operation."""
 
     def callback(**given: Any) -> None:
         _run(operation, given)
@@ -34,14 +34,17 @@ def command_of(operation: Operation) -> click.Command:
 
 
 class CommandBeside(click.Command):
-    """A command with others beside it: `sublex study FILE`, and `sublex study new FILE`. A first word that is the name of one calls it."""
+    """A command that also has subcommands, such as `sublex study FILE` and `sublex study new FILE`.
+
+    If the first word names a subcommand, this one is called.
+    """
 
     others: Mapping[str, click.Command] = MappingProxyType({})
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Return the context of this command, or of the one beside it that the first word names."""
+        """Return the context of this command, or of the subcommand that the first word names."""
         other = self.others.get(args[0]) if args else None
         if other is None:
             return super().make_context(info_name, args, parent, **extra)
@@ -74,7 +77,7 @@ def group_of(name: str, help: str, operations: Sequence[Operation]) -> click.Gro
 
 
 def _run(operation: Operation, given: dict[str, Any]) -> None:
-    """Ask an operation and print what it returns."""
+    """Call an operation and print its result."""
     from sublex.cli.context import CommandContext
 
     overwrite = bool(given.pop("overwrite_file", False))
@@ -100,7 +103,7 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
 
 
 def _index_before_text(operation: Operation, given: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """Return the index that stands before the text of an operation, or None, and the arguments without it."""
+    """Return the index before the text of an operation, or None, and the arguments without the index."""
     from sublex.index.lookup import names_index
 
     text = next(each for each in _shown(operation) if _is_text(operation, each))
@@ -114,7 +117,7 @@ def _index_before_text(operation: Operation, given: dict[str, Any]) -> tuple[str
 
 
 def _check_order(operation: Operation, name: str, arguments: dict[str, Any]) -> None:
-    """Raise InputError if another argument names an index, and the first one does not."""
+    """Raise InputError if the first argument names no index, but another argument does."""
     from sublex.index.lookup import names_index
 
     places = [each for each in _shown(operation) if each.flags is None]
@@ -127,7 +130,10 @@ def _check_order(operation: Operation, name: str, arguments: dict[str, Any]) -> 
 
 
 def _value(operation: Operation, each: Parameter, value: Any, index: str | None) -> Any:
-    """Return the value of a parameter as the operation takes it. Raise InputError where click's message would not help."""
+    """Convert the value of a parameter for the operation.
+
+    Raise InputError for mistakes about which click's message would not help.
+    """
     if each.many:
         value = tuple(value)
     given = value if each.many else (value,)
@@ -148,7 +154,7 @@ def _shown(operation: Operation) -> list[Parameter]:
 
 
 def _is_text(operation: Operation, each: Parameter) -> bool:
-    """Return whether a parameter is a text after which nothing stands, so that further words belong to it."""
+    """Return whether a parameter is a text and the last argument. Further words then belong to it."""
     last = [other for other in _shown(operation) if other.flags is None][-1:]
     return each.completes == "word" and not each.many and last == [each]
 
@@ -185,7 +191,7 @@ def _params(operation: Operation) -> list[click.Parameter]:
 
 
 def _examples(commands: Sequence[str]) -> str | None:
-    """Return the end of a command's help: command lines that can be typed as they stand."""
+    """Return the end of a command's help: example command lines that users can type."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)]) if commands else None
 
 

@@ -1,4 +1,4 @@
-"""What users of trec_eval, Anserini, Pyserini and PyTerrier mean by options that Sublex does not have."""
+"""Translate options of trec_eval, Anserini, Pyserini and PyTerrier that Sublex does not have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPTIONS = {
     "--correction": "adjust multiple-testing",
     "--folds": "cv cross-validation kfold",
 }
-# Arguments that stand without a name, by their names in usages.
+# Arguments without option names, by their names in usage lines.
 ARGUMENTS = {
     "INDEX": "index idx index-path indexref index-dir",
     "TOPICS": "topics topic queries topics-file topic-file query-file",
@@ -39,7 +39,8 @@ ARGUMENTS = {
     "SOURCE": "input inputs files documents docs corpus collection",
     "EXPR": "expr expression model component",
 }
-# Options of other tools that Sublex writes within an expression or a measure, or that are always on, each with an explanation.
+# Explanations for other options of those tools. In Sublex, they are part of an expression or a measure, or are always
+# on.
 EXPLAINED = {
     "bm25 rm3 rocchio qld qljm ql impact prf bo1 kl": "a ranker is an expression, such as -r 'BM25 >> RM3 >> BM25'",
     "k1 b mu bm25.k1 bm25.b rm3.fb-terms rm3.fb-docs fb-terms fb-docs": "parameters stand in the expression, as in "
@@ -51,7 +52,7 @@ _METAVAR = re.compile(r"[^A-Z]+")
 
 
 def meant(error: click.NoSuchOption) -> str:
-    """Return a sentence about what a user means by an option that a command does not have; "" if that is not known."""
+    """Return a sentence about the likely meaning of an option that a command does not have; "" if the meaning is unknown."""
     context = error.ctx
     if context is None:
         return ""
@@ -73,6 +74,6 @@ def meant(error: click.NoSuchOption) -> str:
 
 
 def _as_written(option: str) -> str:
-    """Return an option as the user wrote it: click takes `-topics` for -t, and `-hits` for -h and -i."""
+    """Return an option as the user wrote it, because click reads `-topics` as -t, and `-hits` as -h and -i."""
     joined = re.compile(rf"-\w*{re.escape(option[1:])}[\w.-]*")
     return next((word for word in sys.argv[1:] if not option.startswith("--") and joined.fullmatch(word)), option)

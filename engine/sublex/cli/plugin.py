@@ -1,4 +1,4 @@
-"""Commands for plugins: plugin new writes one, plugin test checks one."""
+"""Commands for plugins: `plugin new` writes a plugin, and `plugin test` checks a plugin."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from sublex.tools.messages import in_short, one_line, shell_word
 if TYPE_CHECKING:
     from sublex.testing import Check
 
-# The files that `plugin new` copies: those of every package in `package`, and those of each kind in a folder of its name.
-# NAME, KIND and USES stand for the name of the plugin, its kind, and the commands that use it.
+# The files that `plugin new` copies. `package` has the files of every package, and a folder with the name of a kind has
+# the files of this kind. NAME, KIND and USES stand for the name of the plugin, its kind, and the commands that use it.
 TEMPLATE = Path(sublex.__file__).parent / "template"
 USES = {
     "ranker": ("sublex search INDEX 'a query' -r 'NAME(s=0.4)'",),
@@ -77,7 +77,7 @@ def new(
 
 
 def _is_taken(name: str) -> bool:
-    """Return whether Python or Sublex uses a name already."""
+    """Return whether Python or Sublex already uses a name."""
     from sublex.language import plugins
 
     registry = plugins.load()
@@ -91,7 +91,7 @@ def _uses(name: str, kind: str) -> list[str]:
 
 
 def _copy_template(name: str, kind: str, folder: Path) -> None:
-    """Write the files that all packages share, and those of one kind."""
+    """Write the files of all packages, and the files of one kind of plugin."""
     words = {"NAME": name, "KIND": kind, "USES": "\n".join(_uses(name, kind))}
     for root in (TEMPLATE / "package", TEMPLATE / kind):
         for file in sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
@@ -145,7 +145,7 @@ def test(
 
 
 def _result(check: Check, folder: Path) -> tuple[str, str]:
-    """Return "ok", "skipped" or "failed" for a check, and the sentence that says why."""
+    """Return "ok", "skipped" or "failed" for a check, and a sentence with the reason."""
     try:
         check(folder)
     except SkipTest as reason:

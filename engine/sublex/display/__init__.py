@@ -1,5 +1,5 @@
-"""Displays: turn answers, documents, explanations and other results into lines, JSON and tables, and print nothing.
+"""Displays: turn answers, documents, explanations and other results into lines, JSON and tables.
 
-A face is a program in which users meet Sublex, such as the command line or the shell. All faces show the same results:
-the functions here return a `Shown`, and each face prints it in its own way.
+They print nothing. A face is a program in which users meet Sublex, such as the command line or the shell. All faces
+show the same results: the functions here return a `Shown`, and each face prints it in its own way.
 """

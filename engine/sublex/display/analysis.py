@@ -26,7 +26,7 @@ def analysis(text: str, analyzer: Analyzer, printed: str) -> Shown:
 
 
 def reading(text: str, analyzer: Analyzer, printed: str, snapshot: Snapshot | None = None) -> Shown:
-    """Return how a text is read in the query language as Shown: the query, its plain words, its terms and its condition."""
+    """Return the reading of a text in the query language as Shown: query, plain words, terms and condition."""
     from sublex.pipeline.query_forms import language_notes
     from sublex.pipeline.weighted import query_of
     from sublex.query_language.make_query import read_query
@@ -43,7 +43,7 @@ def reading(text: str, analyzer: Analyzer, printed: str, snapshot: Snapshot | No
 
 
 def condition_text(part: Condition | str, within: bool = False) -> str:
-    """Return a condition as people read it, such as `stem AND NOT (cell OR line)`. Terms are as the index has them."""
+    """Return a condition as text, such as `stem AND NOT (cell OR line)`. Its words are terms of the index."""
     if not isinstance(part, Condition):
         return str(part)
     if not part.parts:

@@ -1,4 +1,4 @@
-"""Show a fitted model: how it was fitted, what it covers, and what its plugin says about it; or list all fitted models."""
+"""Show a fitted model with its fit, its coverage and the facts of its plugin, or list all fitted models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def models(index: Index) -> Shown:
-    """Return a table of the fitted models of an index: the expression and the name on disk of each, and the reason if it is outdated."""
+    """Return a table of the fitted models of an index.
+
+    A row has the expression, the name on disk and, for an outdated model, the reason.
+    """
     outdated = index.outdated_models()
     rows = [
         (expression, model, outdated.get(model, ""))
@@ -32,9 +35,10 @@ def card(index: Index, expression: str) -> Shown:
 
 
 def pipeline_models(index: Index, text: str) -> Shown:
-    """Return a table of the models that a pipeline needs: each is fitted or not, and has a size, about, if that is known.
+    """Return a table of the models that a pipeline needs.
 
-    A note names the command that fits those that are missing.
+    A row says whether the model is fitted, and estimates its size. A note names the command that fits the missing
+    models.
     """
     rows, missing = list[tuple[str, str, str]](), False
     for model in index.models_in(text):
@@ -58,7 +62,7 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether a fact is a list of records, which is shown as a table of its own."""
+    """Return whether a fact is a list of records. It is then shown as a separate table."""
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 

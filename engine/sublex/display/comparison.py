@@ -1,4 +1,4 @@
-"""Show a comparison of systems: their measures, their tests against the first one, and what follows in sentences."""
+"""Show a comparison of systems: their measures, their tests against the first system, and sentences with the conclusions."""
 
 from __future__ import annotations
 

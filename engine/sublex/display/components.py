@@ -1,4 +1,4 @@
-"""Show what expressions are made of: the list of components, or one component with its parameters and its literature."""
+"""Show the parts of expressions: the list of components, or one component with its parameters and its literature."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Param
     from sublex.language.plugins import Registry
 
-# The kinds in the order in which they are listed. Analyzers and readers are found by name only, because there are so
-# many.
+# The kinds in the order of the list. Analyzers and readers are too many for the list, so users find them by name.
 KINDS = ("ranker", "expander", "representation", "filter", "smoother", "retriever", "reranker", "encoder", "normaliser")
 BY_NAME = (*KINDS, "analyzer", "reader", "backend")
 TYPES = {
     float: "number", int: "whole number", bool: "true or false", str: "word", tuple: "list", object: "any value",
 }  # fmt: skip
-# Columns before a description in the list.
+# The width of the columns before a description in the list.
 INDENT = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 class Described(NamedTuple):
-    """A component as the command shows it; `source` is the paragraph of its description that cites the literature."""
+    """A component as the command shows it. `source` is the paragraph of its description that cites the literature."""
 
     name: str
     kind: str
@@ -51,8 +50,7 @@ def components(registry: Registry) -> Shown:
 def component(registry: Registry, name: str) -> Shown:
     """Return all about one component as Shown.
 
-    `name` is the name of the component, or a call such as BM25(k1=1); the values of the call are shown in place of the
-    defaults.
+    `name` is the name of the component, or a call such as BM25(k1=1). The values of a call replace the defaults.
 
     Raise UnknownName if no component has this name.
     """
@@ -112,14 +110,14 @@ def _normalisers() -> Iterator[Described]:
 def _paragraphs(thing: object) -> list[str]:
     """Return the paragraphs of the docstring of a class, a function or a module, each on one line."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in (inspect.getdoc(thing) or "").split("\n\n")]
-    # The docstring of a class names it; that of a function says what it returns.
+    # The docstring of a class says what the class is; the docstring of a function says what it returns.
     return [re.sub(r"^Return (.)", lambda match: match[1].upper(), each) for each in paragraphs if each]
 
 
 def _source_of_module(factory: Callable[..., Any]) -> str:
-    """Return the paragraph of a module's docstring that cites the literature.
+    """Return the paragraph that cites the literature in the docstring of a class's module.
 
-    Empty for functions, which share modules.
+    The result is empty for a function, because several functions share a module.
     """
     if not inspect.isclass(factory):
         return ""
@@ -128,7 +126,7 @@ def _source_of_module(factory: Callable[..., Any]) -> str:
 
 
 def _find(name: str, registry: Registry) -> list[Described]:
-    """Return the components of this name, whatever its case and kind. Raise UnknownName, with the most similar one."""
+    """Return the components with this name, in any case and of any kind. Raise UnknownName, with the most similar name."""
     plugin, _, short = name.casefold().rpartition(":")
     everything = list(_described(registry, BY_NAME))
     found = [each for each in everything if each.name.casefold() == short and plugin in ("", each.plugin.casefold())]
@@ -171,7 +169,7 @@ def _value(value: Any) -> str:
 
 
 def _range(param: Param) -> str:
-    """Return the values that a parameter takes; empty if it takes all of its type."""
+    """Return the values that a parameter allows; empty if it allows all values of its type."""
     if not param.range:
         return ""
     if not all(isinstance(end, (int, float)) for end in param.range):
@@ -200,7 +198,7 @@ def _lines(component: Described) -> Iterator[Line]:
 
 
 def _only(param: Param) -> str:
-    """Return the values of another parameter with which this one has an effect; "" if it always has."""
+    """Return the values of another parameter for which this one has an effect; "" if it always has an effect."""
     if param.only is None:
         return ""
     other, values = param.only
@@ -208,7 +206,7 @@ def _only(param: Param) -> str:
 
 
 def _stage(param: Param) -> str:
-    """Return the work that a change of this parameter of a fitted model makes necessary; "" if it makes none."""
+    """Return the work after a change of this parameter of a fitted model, such as a new fit; "" if there is none."""
     return {"fit": "changes the fit", "encode": "changes the rows of documents"}.get(param.stage, "")
 
 

@@ -1,4 +1,4 @@
-"""Show why one document is ranked above another: the words and parts of their scores, and the difference that each makes."""
+"""Show why one document is ranked above another: the words and other parts of both scores, and their differences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], qu
 
 
 def _verdict(one: float, other: float, docnos: tuple[str, str], query: str) -> Line:
-    """Return the sentence that compares two scores; a document that is not found has the score minus infinity."""
+    """Return the sentence that compares two scores. A document that was not found has the score minus infinity."""
     first, second = (Span(docno, "docno") for docno in docnos)
     if one == other:
         state = "have the same score for" if math.isfinite(one) else "are not found for"

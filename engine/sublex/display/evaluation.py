@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def evaluation_json(evaluation: Evaluation, by_topic: bool) -> dict[str, Any]:
-    """Return the measures of a run as an object, with those of each topic if `by_topic`."""
+    """Return the measures of a run as an object. With `by_topic`, the object also has the measures of each topic."""
     topics = {"by topic": dict(evaluation.topics())} if by_topic else {}
     return {
         "run": evaluation.name, "topics": len(evaluation.qids), "missing": evaluation.missing,
@@ -22,7 +22,7 @@ def evaluation_json(evaluation: Evaluation, by_topic: bool) -> dict[str, Any]:
 
 
 def evaluation_table(evaluations: Sequence[Evaluation], by_topic: bool, digits: int = 4) -> Table:
-    """Return a table with a row for the means of each run, after a row for each topic if `by_topic`."""
+    """Return a table with a row of means for each run. With `by_topic`, rows for the topics come before it."""
     from sublex.evaluation.run_evaluation import format_values
 
     first = evaluations[0]
@@ -37,7 +37,7 @@ def evaluation_table(evaluations: Sequence[Evaluation], by_topic: bool, digits: 
 
 
 def slices_table(evaluations: Sequence[Evaluation], groupings: Sequence[Grouping], digits: int = 4) -> Table:
-    """Return a table with a row for each group of topics and run."""
+    """Return a table with a row for each pair of a group of topics and a run."""
     from sublex.evaluation.run_evaluation import format_values
     from sublex.evaluation.slices import SMALL
 

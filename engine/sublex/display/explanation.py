@@ -1,4 +1,4 @@
-"""Show an explanation: the score of a document, taken apart as a tree of indented lines."""
+"""Show an explanation: the parts of a document's score, as a tree of indented lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sublex.forms.trees import tree_lines
 def explanation(tree: Explanation, docno: str, pipeline: object, has_words: bool = True) -> Shown:
     """Return an explanation as Shown. `tree` is a result of `Index.explain`.
 
-    Raise InputError if there is no score because the query has no words.
+    Raise InputError if the query has no words, so that there is no score.
     """
     if tree.value == -math.inf and not has_words:
         raise InputError("No term is left of the query, so there is no score to explain.")

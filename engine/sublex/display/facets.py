@@ -1,4 +1,4 @@
-"""Show facets: how many of the documents found have each value of a column, or each label of a fitted model."""
+"""Show facets: the values of a column or the labels of a fitted model, and how many of the documents found have each."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def _table(found: Facets, number: int) -> Shown:
     data: dict[str, Any] = {"of": found.of, "counted": found.counted, "all": found.is_all}
     data |= {"missing": found.missing} if is_column else {}
     data["facets"] = [dict(zip(head, row, strict=True)) for row in rows]
-    # A year is shown as it is written, without a comma; a long text is cut.
+    # A year is shown without a comma, and a long text is cut.
     shown = [(docs, *(cut(str(each)) for each in rest)) for docs, *rest in rows] if is_column else rows
     return Shown(lambda: [title, *table_lines(shown, head), *without], lambda: data, head, rows)

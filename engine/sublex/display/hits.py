@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from sublex.retrieval.hits import Hit
 
 HEAD = ("rank", "score", "docno", "title", "passage")
-# The number of blanks before a passage, and the characters with which a bar is drawn, from empty to eight eighths.
+# The number of blanks before a passage, and the characters for the end of a bar, from empty to eight eighths.
 INDENT, EIGHTHS = 5, " ▏▎▍▌▋▊▉█"
 BAR = 8
-# The number of styles for labels. Labels whose numbers differ by a multiple of it have the same style.
+# The number of styles for labels. The numbers of labels with the same style differ by a multiple of it.
 LABEL_STYLES = 8
 
 
 class ShownHit(NamedTuple):
-    """A hit with its title and its best passage, and the places of the query's words in the passage, in characters.
+    """A hit with its title, its best passage, and the places of the query's words in the passage, in characters.
 
-    `in_title` has the places of the words that the query asks for in titles.
+    `in_title` has the places in the title of words that the query restricts to titles.
     """
 
     hit: Hit
@@ -46,13 +46,13 @@ class ShownHit(NamedTuple):
 
 
 class Extras(NamedTuple):
-    """Optional parts of the lines: a bar for each score, the grades of judged documents, and the labels of a fitted model.
+    """Optional parts of the lines, such as bars for scores, grades of documents, and labels of a fitted model.
 
-    `grades` has the grade of each judged document; it is None without judgements. `labels` is the expression of the
-    fitted model whose words are marked in the passages. The values of `columns` stand behind the title.
+    `grades` has the grade of each judged document; it is None without judgements. `labels` is the expression of a
+    fitted model; words with its labels are marked in the passages. The values of `columns` follow the title.
 
-    The hits begin at the rank `start`. With `docnos`, no title and no passage is read. With `parts`, the records have
-    titles and passages also as pieces.
+    The hits begin at the rank `start`. With `docnos`, only docnos are shown, so titles and passages are not read. With
+    `parts`, the records also have titles and passages as pieces.
     """
 
     bars: bool = False
@@ -97,12 +97,15 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
 
 
 def _without_text(hit: Hit) -> ShownHit:
-    # This is the shortest decimal form of the float32 score; a run has the same form.
+    # This is the shortest decimal form of the float32 score, as in a run.
     return ShownHit(hit, float(str(np.float32(hit.score))))
 
 
 def pieces(index: Index, text: str, words: Mapping[str, str | None]) -> list[tuple[str, str]]:
-    """Return a text as pieces. A word with a term in `words` is a piece with what is there for the term, or the term itself."""
+    """Cut a text into pieces.
+
+    A word with a term in `words` is a piece; it has the term's value there, or else the term itself.
+    """
     found: list[tuple[str, str]] = []
     position = 0
     for begin, raw, terms in located_terms(index.analyzer, text):
@@ -115,7 +118,7 @@ def pieces(index: Index, text: str, words: Mapping[str, str | None]) -> list[tup
 def parts(
     index: Index, text: str, places: Sequence[tuple[int, int]], terms: Mapping[str, float]
 ) -> list[tuple[str, str]]:
-    """Return a text as pieces, each with the term of the query that stands there; "" for the text between the places."""
+    """Cut a text into pieces, each with the term of the query at its place. The text between places has ""."""
     pieces: list[tuple[str, str]] = []
     position = 0
     for begin, end in places:
@@ -127,7 +130,7 @@ def parts(
 
 
 def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[ShownHit]:
-    """Return hits with their titles and best passages; both are empty where no text can be read."""
+    """Return hits with their titles and best passages. Both are empty if the text cannot be read."""
     from sublex.retrieval.passages import passages_of, title_spans
 
     found = list(map(_without_text, hits))
@@ -154,7 +157,7 @@ def _lines(
     extras: Extras,
     values: Sequence[Mapping[str, Sequence[Value]]],
 ) -> Iterator[Line]:
-    """Yield a line for each hit, and one for its passage. `values` has the hit's values in the columns that are shown."""
+    """Yield a line for each hit, and a line for its passage. `values` has the hit's values in the shown columns."""
     most = max((each.score for each in found), default=0.0)
     for each, own in zip(found, values, strict=True):
         docno, title = each.hit.docno, marked(each.title, each.in_title) if each.in_title else [each.title]
@@ -173,13 +176,16 @@ def _lines(
 
 
 def _bar(score: float, most: float) -> str:
-    """Return a bar whose length is proportional to the score; the highest score has the longest bar."""
+    """Return a bar with a length in proportion to the score. The highest score has the longest bar."""
     size = round(8 * BAR * max(0.0, score) / most) if most > 0 else 0
     return ("█" * (size // 8) + EIGHTHS[size % 8].strip()).ljust(BAR)
 
 
 def label_spans(index: Index, found: ShownHit, marks: Sequence[Mark]) -> list[Span]:
-    """Return the passage of a hit as spans: the words of labels in the styles of their labels, the query's words as matches."""
+    """Return the passage of a hit as spans.
+
+    Words with labels have the styles of the labels; the query's words are matches.
+    """
     tokens = [(at, at + len(raw), terms) for at, raw, terms in located_terms(index.analyzer, found.passage)]
     words = [terms[0] if terms else "" for _, _, terms in tokens]
     styles: dict[int, str] = {}
@@ -202,7 +208,7 @@ def label_style(number: int) -> str:
 
 
 def _legend(marks: Sequence[Mark]) -> Iterator[Span]:
-    """Yield the labels that marks belong to, each once and in its style, those with most weight first."""
+    """Yield the distinct labels of marks in their styles. The labels with most weight are first."""
     weights: dict[tuple[int, str], float] = {}
     for mark in marks:
         key = (mark.number, mark.label)
@@ -228,7 +234,7 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
     if not pipeline.scores_words:
         return f"Nothing in {index.path} passes {pipeline}."
-    # Only the text of a user has words; a query of weighted terms has terms.
+    # Only a user's text has words. A query of weighted terms has terms.
     is_text = query.tree is None and index.query(query.text) == query
     missing = index.snapshot.missing(query)
 

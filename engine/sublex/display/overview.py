@@ -17,7 +17,7 @@ SEGMENT = ("segment", "documents", "deleted", "terms")
 
 
 def overview(index: Index, terms: int) -> Shown:
-    """Return the facts of an index as Shown, with its most frequent terms; `terms` is their number."""
+    """Return the facts of an index as Shown, with its most frequent terms. `terms` is the number of terms."""
     statistics, sizes = index.statistics, index.nbytes()
     facts = {
         "path": str(index.path),
@@ -68,13 +68,13 @@ def overview(index: Index, terms: int) -> Shown:
 
 
 def _columns(index: Index) -> dict[str, str]:
-    """Return the columns of an index with their types, as a fact with its name."""
+    """Return the columns of an index with their types, as a named fact."""
     columns = index.snapshot.columns
     return {"columns": ", ".join(f"{name}:{kind}" for name, kind in columns.items())} if columns else {}
 
 
 def _attached(index: Index) -> dict[str, str]:
-    """Return where the foreign index of an attached index is, as a fact with its name."""
+    """Return the place of the foreign index of an attached index, as a named fact."""
     attachment = index.attachment
     if not attachment:
         return {}

@@ -1,4 +1,4 @@
-"""Show a study: its tables, where its results are, what it would do, and which figures moved."""
+"""Show a study: its tables, the place of its results, its plan, and the figures that moved."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
 
 
 def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
-    """Return which figures of a study moved as Shown. The exit code is 1 if any did."""
+    """Return the figures of a study that moved as Shown. The exit code is 1 if any figure moved."""
     number = sum(len(system.means) for each in result.sets for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"
     against = against if has_lock else "the expected figures"
@@ -86,7 +86,7 @@ def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -
 
 
 def planned(plan: StudyPlan) -> Shown:
-    """Return what a study would do as Shown. The exit code is 2 if it could not run."""
+    """Return the plan of a study as Shown. The exit code is 2 if the study could not run."""
 
     def lines() -> Iterator[Line]:
         rows = [

@@ -1,4 +1,4 @@
-"""Show terms of an index, with their frequencies and the form in which documents mostly write them."""
+"""Show terms of an index, with their frequencies and the form that documents mostly write."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ WILDCARDS = frozenset("*?[")
 
 
 def terms(index: Index, pattern: str, number: int | None) -> Shown:
-    """Return the terms that match a pattern as Shown: all of them, or the first `number`."""
+    """Return as Shown the terms that match a pattern: all of them, or the first `number`."""
     matches = list(islice(index.terms(pattern), None if number is None else min(number, sys.maxsize)))
     notes = [] if matches else [_no_term(index, pattern)]
     shown = records(HEAD, matches, notes)
-    # Without a term, there is no head to show either.
+    # If there are no terms, show no head.
     return shown if matches else Shown(list, lambda: shown.data, HEAD, [], notes)
 
 
@@ -35,9 +35,9 @@ def _no_term(index: Index, pattern: str) -> str:
 
 
 def words(index: Index, text: str) -> Shown:
-    """Return the statistics of each term that the analyzer makes of a text as Shown, or those of a printed operator.
+    """Return as Shown the statistics of each term that the analyzer makes of a text, or of a printed operator.
 
-    A word after the name of a field and a colon, such as `title:cell`, stands for the word within the field.
+    A word may have the name of a field before it, as in `title:cell`; it then stands for the word within the field.
     Raise InputError if no term is indexed.
     """
     if operator(text):

@@ -1,4 +1,4 @@
-"""Show what tuning chose: the setting of each fold, the figures to compare, and the means of all settings."""
+"""Show the result of tuning: the setting chosen for each fold, the figures to compare, and the means of all settings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def tuned(tuning: Tuning, command: str, notes: Sequence[str]) -> Shown:
-    """Return a tuning as Shown; `command` runs the best setting."""
+    """Return a tuning as Shown. `command` runs the best setting."""
     table, exact = tuning.table(4, figures=True), lambda: tuning.table(10, figures=True)
     return figures(table, lambda: _as_json(tuning, command), exact, notes, lambda: _lines(tuning, command))
 
 
 def _lines(tuning: Tuning, command: str) -> Iterator[Line]:
-    """Yield what each fold chose, the figures to compare, the means of the settings, and the command to run the best."""
+    """Yield the choice of each fold, the figures to compare, the means of settings, and the command for the best one."""
     yield line(tuning.tried())
     yield line()
     yield from figure_lines(tuning.table())

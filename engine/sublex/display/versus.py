@@ -1,4 +1,4 @@
-"""Show rankings side by side: how far each document moved, which are new or gone, and how many two rankings share."""
+"""Show rankings side by side: the moves of documents, the new and the missing documents, and how many two rankings share."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from sublex.forms.lines import LEAST_CELL, Line, Shown, Span, TableColumn, line
 from sublex.pipeline.side_by_side import Moved, NamedRanking, moved
 
-# The width of the ranks, the blanks between the columns of two rankings, and the width of a move, such as ↑12, in characters.
+# In characters: the width of the ranks, the blanks between two columns, and the width of a move, such as ↑12.
 RANK, GAP, MOVE = 4, 2, 5
 
 
 def versus(rankings: Sequence[NamedRanking], width: int = sys.maxsize) -> Shown:
     """Return rankings of one query side by side as Shown; the others are compared with the first.
 
-    If not all docnos fit beside each other into `width` characters, each ranking stands beside the first, one pair below the other.
+    If the columns do not fit into `width` characters, each ranking gets its own block, beside the first ranking.
     """
     compared = [moved(ranking, rankings[0]) for ranking in rankings]
     size = max((len(ranking.docnos) for ranking in rankings), default=0)
@@ -48,7 +48,7 @@ def _lines(compared: list[Moved], size: int, width: int) -> Iterator[Line]:
 
 
 class _Column:
-    """The column of one ranking: its head, its docnos, and beside them the moves, unless it is the first ranking."""
+    """The column of a ranking: its head and its docnos. A ranking after the first also has the moves beside the docnos."""
 
     def __init__(self, compared: Moved, has_moves: bool):
         self.ranking, self.moves = compared.ranking, list(map(_move, compared.moves))
@@ -60,12 +60,12 @@ class _Column:
 
 
 def _table(columns: Sequence[_Column], size: int) -> Iterator[Line]:
-    """Yield the lines of rankings beside each other."""
+    """Yield the lines of rankings side by side."""
     spans, layout = [Span("rank")], [TableColumn(0, RANK, False)]
     for column in columns:
         spans += [Span(" " * GAP), Span(column.ranking.name.ljust(column.width), "heading")]
         begin = layout[-1].begin + layout[-1].width + GAP
-        # The docnos are shortened, and the moves beside them are not.
+        # The docnos may be shortened, but the moves are not.
         layout.append(TableColumn(begin, column.width - column.move, True))
         layout += [TableColumn(begin + column.width - column.move, column.move, False)] * (column.move > 0)
     yield line(*spans, columns=layout)

@@ -1,4 +1,7 @@
-"""Count one document of each group of near duplicates: in runs the first one, in judgements the one with the highest grade."""
+"""Count one document of each group of near duplicates.
+
+In a run it is the first one; in judgements, the one with the highest grade.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,17 @@ from sublex.trec.given_tables import qrels_of, run_of
 if TYPE_CHECKING:
     from sublex.trec.qrels import Qrels
 
-# The most bytes that are read of a file of groups.
+# The largest file of groups that is read, in bytes.
 MOST_BYTES = 1 << 30
 COLUMNS = ["document", "group"]
 
 
 def read_groups(path: str) -> dict[str, str]:
-    """Return for each document in a group the first document of its group, from the CSV of `sublex duplicates`.
+    """Read the CSV of `sublex duplicates`.
 
-    Raise InputError, with the line, for a file that is no such CSV.
+    Return a dictionary from each document to the first document of its group.
+
+    Raise InputError, with the line number, for any other file.
     """
     lines = read_text(path, MOST_BYTES, "the CSV of sublex duplicates").splitlines() or [""]
     first: dict[str, str] = {}
@@ -44,10 +49,10 @@ def read_groups(path: str) -> dict[str, str]:
 
 
 def collapsed(systems: Sequence[System], judgements: Qrels, groups: Any) -> tuple[list[System], Qrels, list[str]]:
-    """Return systems and judgements in which a group is one document, and a note of how much was left out.
+    """Return systems and judgements in which each group is one document, and notes on the number of documents left out.
 
     `groups` is a file, the CSV of `sublex duplicates`; a result of `Index.duplicates`; or a dictionary from documents to groups.
-    Without groups, all stays as it is.
+    Without groups, systems and judgements come back unchanged.
     """
     if groups is None or groups == "":
         return list(systems), judgements, []
@@ -62,7 +67,7 @@ def collapsed(systems: Sequence[System], judgements: Qrels, groups: Any) -> tupl
 
 
 def _named(given: Any) -> tuple[str, Mapping[str, str]]:
-    """Return what messages call the groups, and a dictionary from each document in a group to the group's first document."""
+    """Return the name of the groups in messages, and a dictionary from each document to the first of its group."""
     from sublex.pipeline.near_duplicates import NearDuplicates
 
     if isinstance(given, NearDuplicates):
@@ -91,7 +96,10 @@ def collapsed_qrels(qrels: Qrels, groups: Mapping[str, str]) -> Qrels:
 
 
 def collapsed_systems(systems: Sequence[System], groups: Mapping[str, str]) -> list[System]:
-    """Return systems whose runs have the first document of each group alone, under the name of the group's first document."""
+    """Return systems whose runs have one hit for each group, at the best rank of its documents.
+
+    The hit has the docno of the group's first document.
+    """
     return [system._replace(run=run_of(_collapsed(system, groups), system.run.tag)) for system in systems]
 
 

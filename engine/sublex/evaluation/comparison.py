@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """A statistical test: its name, the correction for several pairs, the level, and the seed of random numbers."""
+    """A plan for tests: the name of the test, the correction for several pairs, the level, and the seed of random numbers."""
 
     test: str = "t"
     correction: str = "holm"
@@ -66,9 +66,9 @@ class SystemSummary(NamedTuple):
 class Comparison(InParts):
     """Systems measured on the same judged topics, and the tests between them.
 
-    `measures` are all measures. `tested` are the measures that are tested: all but counts, which are only summed.
-    `main` is the first of `tested`; the sentences are about this measure. `qids` are the judged topics, and `notes` the
-    warnings about the input. `slices` are the comparisons for groups of topics that were asked for.
+    `measures` are all measures. `tested` are the measures with tests; counts, which are sums, have none. `main` is the
+    first of `tested`; the sentences are about this measure. `qids` are the judged topics, and `notes` the warnings
+    about the input. `slices` are the comparisons for groups of topics that the caller asked for.
     """
 
     def __init__(
@@ -95,8 +95,9 @@ class Comparison(InParts):
         """Return the comparison for groups of topics.
 
         `by` is the name of a property: "length" of the query, "df" or "clarity" of its words, the number of "relevant"
-        documents, the share of "judged" documents, or the "agreement" of the systems; a field of the topics; a fitted model
-        with labels, such as "lda(k=20)"; or a dictionary from ids of topics to groups. Numbers make `groups` groups.
+        documents, the share of "judged" documents, or the "agreement" of the systems. It may also be a field of the
+        topics, a fitted model with labels, such as "lda(k=20)", or a dictionary from ids of topics to groups. If the
+        values are numbers, they are divided into `groups` groups.
         """
         facts = Facts(self.qids, self.systems, self.qrels, self.topics, self.index)
         return Slices(self, grouping(by, facts, groups))
@@ -122,7 +123,7 @@ class Comparison(InParts):
 
     @cached_property
     def intervals(self) -> dict[str, np.ndarray]:
-        """The bootstrap intervals of means for each tested measure: a row per system, with the low and the high end."""
+        """The bootstrap intervals of means for each tested measure. A row per system has the low and the high end."""
         level = 1 - self.plan.alpha
         return {name: bootstrap(self.scores(name), level, seed=self.plan.seed) for name in self.tested}
 
@@ -141,7 +142,7 @@ class Comparison(InParts):
         return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if best in (pair.a, pair.b)]
 
     def bounds(self) -> list[DifferenceBounds]:
-        """Return how far unjudged documents could change the differences of the best system to the others."""
+        """Return the bounds within which unjudged documents could change the differences of the best system to the others."""
         return self._bounds
 
     @cached_property
@@ -257,9 +258,10 @@ def compare(
     """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
 
     If `topics` are given, only the judged ones among them count. With `index`, docnos are checked and documents can be
-    shown. `by` and `groups` ask for slices, as `Comparison.sliced` describes them. `measure` measures a run as `evaluate`
-    does; a caller that kept measures gives a function that returns them. Raise InputError if `systems` is empty, if
-    two systems have the same name, if all measures are counts, and for an unknown measure, test or correction.
+    shown. `by` and `groups` ask for slices, as `Comparison.sliced` describes them. `measure` is a function like
+    `evaluate`; a caller that kept measures gives a function that returns them. Raise InputError if `systems` is empty,
+    if two systems have the same name, or if all measures are counts. Raise it also for an unknown measure, test or
+    correction.
     """
     if not systems:
         raise InputError("There is nothing to compare; give a ranker or a run.")
@@ -279,7 +281,7 @@ def compare(
     notes = [*notes, *dropped, *input_warnings(systems, judged, topics, index)]
     evaluations = [measure(judged, system.run, measures, system.name) for system in systems]
     comparison = Comparison(systems, evaluations, judged, topics, index, plan, notes)
-    # The pairs are computed now, so that an unknown test or correction is refused here and not when they are shown.
+    # The pairs are computed now, so that an unknown test or correction is refused before anything is shown.
     comparison.pairs()
     comparison.slices = tuple(comparison.sliced(each, groups) for each in by)
     return comparison
@@ -291,7 +293,7 @@ def _signed(value: float) -> str:
 
 
 def _with_letters(means: np.ndarray, letters: Sequence[str]) -> list[str]:
-    """Return the means, each followed by its letters; all cells are equally wide, so that their points align."""
+    """Return the means, each followed by its letters. All cells are equally wide, so the decimal points align."""
     width = max(map(len, letters))
     if not width:
         return [f"{mean:.4f}" for mean in means]

@@ -1,4 +1,4 @@
-"""Disagreement of two rankings: the topics on which they differ most, the documents that move most, and what moves them."""
+"""Disagreement of two rankings: the topics on which they differ most, the documents that move most, and the causes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
-# Hits of a topic in the runs that are measured, and the first of them that are compared.
+# The number of hits for a topic in the runs that are measured, and the number of first hits that are compared.
 RUN_HITS, DEPTH = 1000, 100
-# The first documents of each ranking with which a document is compared, to say what moves it.
+# To find the causes of a move, a document is compared with this number of first documents of each ranking.
 TOP = 10
-# The words or topics that are named for a document.
+# The number of words or topics that are named for a document.
 CAUSES = 3
 
 
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A word, topic or other part of a score, and how far it moves a document up, in standard deviations of scores."""
+    """A part of a score, such as a word or topic, and how far it moves a document up, in standard deviations of scores."""
 
     label: str
     moves: float
@@ -56,9 +56,9 @@ class Cause(NamedTuple):
 class Mover(NamedTuple):
     """A document that two rankings place differently.
 
-    `a` and `b` are its ranks, None below the depth that is compared. `causes` are the parts that move it most in the
-    direction in which it moves. `grade` is None if it is not judged. `right` is the ranking that the judgement supports, "a"
-    or "b", or empty.
+    `a` and `b` are its ranks; a rank below the compared depth is None. `causes` are the parts of the score that move it
+    most in its direction. `grade` is None if the document is not judged. `right` is the ranking that the judgement
+    supports, "a" or "b"; it is empty if there is none.
     """
 
     docno: str
@@ -71,7 +71,7 @@ class Mover(NamedTuple):
 
 
 class TopicDifference(NamedTuple):
-    """How far two rankings differ on a topic. `scores` are the measures of both, None for a topic without judgements."""
+    """The difference of two rankings on a topic. `scores` are the measures of both rankings; None without judgements."""
 
     qid: str
     text: str
@@ -82,7 +82,7 @@ class TopicDifference(NamedTuple):
 
 
 class Disagreement(InParts):
-    """Two rankings of the same topics: all topics, those that differ most first. The first of them have `movers`."""
+    """Two rankings of the same topics. `topics` begin with the largest differences, and the first of them have `movers`."""
 
     def __init__(self, names: tuple[str, str], topics: Sequence[TopicDifference], wanted: Wanted):
         self.names, self.topics, self.wanted = names, tuple(topics), wanted
@@ -166,9 +166,9 @@ def disagreement(
     language: str = "plain",
     progress: Callable[[int], None] = lambda topics: None,
 ) -> Disagreement:
-    """Run two pipelines over topics, and return how far they disagree, and on which documents and why.
+    """Run two pipelines over topics, and return their disagreement, with the documents that move and the causes.
 
-    The topics with the smallest RBO come first. Raise InputError if the pipelines are one and the same.
+    The topics with the smallest RBO come first. Raise InputError if both pipelines are the same.
     """
     a, b = map(str, pipelines)
     if a == b:
@@ -192,7 +192,7 @@ def disagreement(
 
 
 def _scores(topics: Topics, qrels: Qrels, runs: Sequence[Any], measure: str) -> dict[str, tuple[float, float]]:
-    """Return the pair of scores that the measure gives the two runs on each judged topic, by topic."""
+    """Return, for each judged topic, the scores of both runs by the measure."""
     qids = [topic.qid for topic in topics if topic.qid in qrels]
     if not qids:
         raise InputError("No topic is judged; give the judgements of these topics.")
@@ -208,7 +208,7 @@ def _movers(
     grades: Mapping[str, int],
     wanted: Wanted,
 ) -> tuple[Mover, ...]:
-    """Return the documents of a topic that move most, and what moves them."""
+    """Return the documents of a topic that move most, with the causes."""
     ranks = [{docno: rank for rank, docno in enumerate(ranked, 1)} for ranked in lists]
     docnos = list(dict.fromkeys(docno for ranked in lists for docno in ranked))
     rises = {docno: _gain(ranks[1].get(docno)) - _gain(ranks[0].get(docno)) for docno in docnos}
@@ -238,16 +238,16 @@ def _movers(
 
 
 def _gain(rank: int | None) -> float:
-    """Return how much a reader sees of a document at a rank, as in nDCG; nothing of a document without a rank."""
+    """Return the discount of a rank, as in nDCG; 0 for a document without a rank."""
     return 1 / math.log2(1 + rank) if rank else 0.0
 
 
 def standardised(trees: Sequence[Explanation], first: int | None = None) -> list[dict[str, float]]:
-    """Return for each explanation its words and other parts with their share of the document's standard score.
+    """For each explanation, return its parts, such as words, with their share of the document's standard score.
 
-    A document's standard score is its score less the mean of the `first` documents, in their standard deviations; by default
-    all documents count. The shares of all its parts add up to it, so that two rankings with different scales can be compared.
-    A document that is not found has no parts.
+    A standard score is the score minus the mean, in standard deviations. Mean and deviation are those of the `first`
+    documents, by default of all. The shares of all parts add up to the standard score, so two rankings with different
+    scales can be compared. A document that was not found has no parts.
     """
     found: list[dict[str, float]] = []
     for tree in trees:

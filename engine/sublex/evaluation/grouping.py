@@ -1,4 +1,4 @@
-"""Group the topics of a comparison: by a property, by a field, by the labels of a fitted model, or as Python code says."""
+"""Group the topics of a comparison by a property, a field, the labels of a fitted model, or a dictionary of Python code."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sublex.evaluation.topic_properties import PROPERTIES, Facts, Value, field_o
 from sublex.tools.arguments import shown
 from sublex.tools.messages import counted
 
-# What users may group by: the name of a property, of a field or of a model, or the group of each topic by its id.
+# Users group by the name of a property, field or model, or by a dictionary from topic ids to groups.
 By = str | Mapping[str, Any]
-# Groups of numbers, unless the user asks for another number; the most groups of texts.
+# The default number of groups of numbers, and the highest number of groups of texts.
 GROUPS, MOST = 3, 30
-# The group of topics without a value, such as those that lack a field, and the mark before the name of a field.
+# The name of the group of topics without a value, such as topics that lack a field; the prefix of the name of a field.
 NONE, FIELD = "none", "field:"
 # The name of a grouping that Python code gives.
 GIVEN = "group"
 
 
 class Grouping(NamedTuple):
-    """Topics in groups: the name of the property, the names of the groups, and the number of each topic's group."""
+    """Topics in groups: the name of the property, the names of the groups, and for each topic the number of its group."""
 
     by: str
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ def grouping(by: By, facts: Facts, groups: int = GROUPS) -> Grouping:
 
 
 def _plain(value: Any) -> Value:
-    """Return a value that Python code gave as a number, a text or None."""
+    """Convert a value from Python code to a number, a text or None."""
     if value is None or isinstance(value, str):
         return value or None
     return float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else str(value)
@@ -78,7 +78,7 @@ def _values(by: str, facts: Facts) -> list[Value]:
 
 
 def grouped(by: str, values: Sequence[Value], groups: int) -> Grouping:
-    """Return topics with these values in groups. Texts that are numbers, as in fields, count as numbers."""
+    """Put topics with these values into groups. Texts that are numbers, as in fields, count as numbers."""
     numbers = [_number(value) for value in values]
     is_number = all((number is None) == (value is None) for number, value in zip(numbers, values, strict=True))
     names, places = _cut(numbers, groups) if is_number else _distinct(by, values)
@@ -96,7 +96,10 @@ def _number(value: Value) -> float | None:
 
 
 def _cut(values: Sequence[float | None], groups: int) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return groups of numbers, cut at quantiles; equal numbers are in one group. Topics without a number are the last group."""
+    """Return groups of numbers, cut at quantiles.
+
+    Equal numbers share a group. Topics without a number make the last group.
+    """
     known = np.sort([value for value in values if value is not None])
     groups = min(groups, max(2, len(known)))
     cuts = np.unique(known[[len(known) * cut // groups for cut in range(1, groups)]]) if len(known) else known
@@ -115,13 +118,13 @@ def _range(low: float, high: float) -> str:
 
 
 def _distinct(by: str, values: Sequence[Value]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return a group for each text, the largest first, and last that of topics without one."""
+    """Return a group for each text, the largest first. Topics without a text make the last group."""
     texts = [None if value is None else str(value) for value in values]
     counts: dict[str, int] = {}
     for text in texts:
         if text is not None:
             counts[text] = counts.get(text, 0) + 1
-    # A field such as the description has a text of its own for each topic, which makes no groups.
+    # A field such as the description has a different text for each topic, so it makes no groups.
     if len(counts) > MOST or (by != GIVEN and len(counts) > max(2, len(values) // 2)):
         raise InputError(
             f"{by} has {len(counts):,} different texts for {counted(len(values), 'topic')}; group by what several topics share."

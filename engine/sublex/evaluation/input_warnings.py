@@ -1,7 +1,7 @@
-"""Warn about runs, judgements, topics and documents that do not fit each other and so change the measures.
+"""Warn if runs, judgements, topics and documents do not fit each other, because this changes the measures.
 
-The findings come from `sublex.lint`. This module uses only errors, and gives one warning for all systems with the same
-error.
+The findings come from `sublex.lint`. This module uses only findings that are errors, and makes one warning for all
+systems with the same error.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
-# The fewest topics from which Sublex concludes that a run was cut at one depth.
+# With fewer topics, Sublex does not conclude that a run was cut at one depth.
 LEAST_TOPICS = 5
-# Names of systems listed in a warning; the others are counted.
+# A warning lists this number of names of systems, and counts the others.
 LISTED = 3
 
 TIES = "AP depends on the order of ties."
-# Python repeats a warning for each line that gives it. The ties of the same systems are said once in a process, unless the
-# user has a filter of their own.
+# Python repeats a warning for each line of code that gives it. This filter shows the warning about ties of the same
+# systems once in a process, unless the user has another filter.
 warnings.filterwarnings("once", re.escape(TIES), SublexWarning, append=True)
 
 
@@ -81,7 +81,7 @@ def _depth_warnings(systems: Sequence[System]) -> list[str]:
 
 
 def _text(finding: Finding) -> str:
-    """Return the finding's text, with the number of times the fault was found unless the text has a number already."""
+    """Return the finding's text. If it has no number yet, add how often the fault was found."""
     if finding.times > 1 and finding.rule not in ("missing", "overlap"):
         return f"{finding.text} ({finding.times:,} in all)"
     return finding.text

@@ -1,7 +1,7 @@
 """Turn names of measures, as ir-measures or trec_eval write them, into measures of ir-measures.
 
-Names that are unknown and measures that cannot be computed are refused here, before any run is read. The definition of each
-measure is that of ir-measures.
+This module refuses unknown names and measures that cannot be computed, before any run is read. ir-measures defines each
+measure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TREC = re.compile(r"[A-Za-z0-9_]+?([._][0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)?
 
 
 def parse_measures(names: Iterable[str]) -> list[Measure]:
-    """Return the measures with these names, each once, in order.
+    """Return the measures with these names, in order and without repetition.
 
     A string may hold several names separated by spaces. A trec_eval name such as `official` or `P` may stand for
     several measures. Raise InputError for an unknown name and for a measure that cannot be computed.
@@ -44,7 +44,7 @@ def parse_measures(names: Iterable[str]) -> list[Measure]:
 
 
 def is_count(measure: Measure) -> bool:
-    """Return whether the measure counts documents or topics, so that its values are summed over topics, not averaged."""
+    """Return whether the measure counts documents or topics. Its values are then summed over topics, not averaged."""
     return measure.NAME in ("NumRet", "NumRel", "NumQ")
 
 
@@ -87,7 +87,7 @@ def _check_cutoff(measure: Measure, name: str) -> Measure:
 
 
 def _check_computable(measures: Iterable[Measure]) -> None:
-    """Raise InputError for a measure that needs a parameter or an extra package, and name the parameter or package."""
+    """Raise InputError for a measure that lacks a parameter or an extra package. The message names what is missing."""
     for measure in measures:
         if _packages_for(measure) is None:
             continue

@@ -1,7 +1,7 @@
 """Choose the documents of runs that are worth judging next, and write and read them as a form.
 
-A form is a text file with a line for each document: topic, docno, grade, and the reason for which it was chosen, with tabs between
-them. The grade of a document that is not judged yet is `?`, which a person replaces.
+A form is a text file. It has a line for each document: topic, docno, grade, and the reason for the choice, separated by
+tabs. A document without a judgement has the grade `?`; a person replaces it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from sublex.forms.frames import data_frame
 from sublex.tools.messages import one_line
 from sublex.tools.plain_files import read_text
 
-# The first documents of each run that are looked at if only a budget is given.
+# The depth to which runs are read if only a budget is given.
 DEPTH = 100
-# The mark of a document without a grade; the first lines of a form, and the most bytes that are read of one.
+# The mark of a document without a grade, the first lines of a form, and the largest size of a form in bytes.
 UNJUDGED = "?"
 HEAD = "# Replace each ? by a grade. In the shell, :qrels FILE and then :judge --form FORM read the form.\n# topic\tdocno\tgrade\twhy\n"
 MOST_BYTES = 1 << 28
-# topic to docno to grade
+# A dictionary from topics to dictionaries from docnos to grades.
 Judgements = Mapping[str, Mapping[str, int]]
 
 
 class Chosen(NamedTuple):
-    """A document to judge: its grade, None if it has none yet, and why it was chosen, in words."""
+    """A document to judge. `grade` is None if nobody has judged it, and `why` says in words why it was chosen."""
 
     qid: str
     docno: str
@@ -38,7 +38,7 @@ class Chosen(NamedTuple):
 
 
 class Pool(tuple[Chosen, ...]):
-    """The documents to judge, a `Chosen` each."""
+    """The documents to judge, as a tuple of `Chosen`."""
 
     def form(self) -> str:
         """Return the documents as the text of a form."""
@@ -71,8 +71,9 @@ def pool(
       relevant document come first;
     * "change": by how much the difference between two runs would change if the document were relevant.
 
-    The first `depth` documents of each run count. With a `budget`, only so many documents without a grade are returned, shared
-    among the topics in turn; judged documents are then left out. Without one, judged documents stay, with their grades.
+    The first `depth` documents of each run count. With a `budget`, at most this number of documents without a grade are
+    returned, and judged documents are left out. Topics get documents in turn. Without a budget, judged documents stay,
+    with their grades.
     """
     if method not in METHODS:
         raise InputError(f"No method {method}; there are {', '.join(METHODS)}.")
@@ -95,7 +96,7 @@ def pool(
 
 
 def _within(ordered: Mapping[str, Sequence[Chosen]], budget: int) -> list[Chosen]:
-    """Return at most `budget` documents without a grade, shared among the topics in turn."""
+    """Return at most `budget` documents without a grade. The topics get documents in turn."""
     open_ones = {qid: [each for each in chosen if each.grade is None] for qid, chosen in ordered.items()}
     taken, turn = dict.fromkeys(open_ones, 0), 0
     while budget and any(len(chosen) > turn for chosen in open_ones.values()):
@@ -124,8 +125,8 @@ def _to_front(
 ) -> list[_Candidate]:
     """Return the documents in the order in which move to front takes them.
 
-    Each run has a priority. The next document is the first one left of the run with the highest priority. A document that is
-    not relevant, or not judged yet, costs its run one step; a relevant one moves its run to the front.
+    Each run has a priority. The next document comes from the run with the highest priority: its first document that is
+    still left. A relevant document moves its run to the front. Any other document lowers its run by one step.
     """
     priority, places = [0] * len(ranked), [0] * len(ranked)
     seen: set[str] = set()
@@ -147,10 +148,12 @@ def _to_front(
 def _by_change(
     ranked: Sequence[Sequence[str]], grades: Mapping[str, int], systems: Sequence[System]
 ) -> list[_Candidate]:
-    """Return the documents by the largest difference of their gains, 1 / log2(1 + rank), in any two runs.
+    """Order the documents by the largest difference of their gains in any two runs.
 
-    If a document is relevant with the same chance as any other, this is in proportion to the expected change of the difference
-    of the runs' discounted gains (after B. Carterette, J. Allan and R. Sitaraman, SIGIR 2006, who do it for AP).
+    A gain is 1 / log2(1 + rank).
+
+    Suppose that all documents are relevant with the same chance. Then the order follows the expected change of the
+    difference between the runs' discounted gains. B. Carterette, J. Allan and R. Sitaraman (SIGIR 2006) do this for AP.
     """
     gains = [{docno: 1 / math.log2(1 + rank) for rank, docno in enumerate(docnos, 1)} for docnos in ranked]
     found = []
@@ -178,7 +181,7 @@ METHODS: Mapping[str, Callable[[Sequence[Sequence[str]], Mapping[str, int], Sequ
 
 
 def pool_notes(systems: Sequence[System], judged: Judgements | None) -> list[str]:
-    """Return sentences about runs, and judgements, that have no topic in common with the first run."""
+    """Return sentences about the runs that have no topic in common with the first run, and about such judgements."""
     first = systems[0]
     known = set(first.run.qids)
     notes = [
@@ -203,7 +206,7 @@ def form_text(chosen: Sequence[Chosen]) -> str:
 def read_form(path: Path) -> Iterator[tuple[str, str, int]]:
     """Yield topic, docno and grade of each document of a form that has a grade.
 
-    Raise InputError, with the line, for a form that is no form, and for a document with two grades.
+    Raise InputError, with the line number, if the file is not a form, or if a document has two grades.
     """
     lines = read_text(path, MOST_BYTES, "a form of sublex pool").split("\n")
     seen: dict[tuple[str, str], int] = {}

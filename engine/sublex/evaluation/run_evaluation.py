@@ -1,8 +1,7 @@
 """Measure one run against relevance judgements: a value for every judged topic and measure, and the means.
 
-ir-measures computes the values; it calls the code of trec_eval for the measures that trec_eval has. Some input makes
-this code crash; this module refuses or changes this input. A judged topic that the run lacks counts as a topic without
-hits.
+ir-measures computes the values; it calls the code of trec_eval for the measures that trec_eval has. Some input would
+crash that code, so this module refuses or changes it. A judged topic that the run lacks counts as a topic without hits.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from sublex.trec.qrels import LARGEST_GRADE
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-# Judgements or a run: topic to docno to grade or score.
+# Judgements or a run: a dictionary from topics to dictionaries from docnos to grades or scores.
 NumbersByTopic = Mapping[str, Mapping[str, Any]]
 
 # Topics per call of ir-measures. Larger groups take more memory and are no faster.
@@ -38,8 +37,8 @@ GROUP = 1000
 class Evaluation(InParts):
     """The measures of one run: `values[topic, measure]`, float64, for the judged topics `qids`.
 
-    `measures` are the names of the measures, `counts` says for each measure whether it is summed over topics instead of
-    averaged, and `missing` are the judged topics for which the run has no hit.
+    `measures` are the names of the measures. `counts` says for each measure whether it is summed over topics and not
+    averaged. `missing` are the judged topics without a hit in the run.
     """
 
     def __init__(
@@ -51,11 +50,11 @@ class Evaluation(InParts):
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """The mean of each measure over all judged topics, by name; for a measure that counts, the sum."""
+        """The mean of each measure over all judged topics, by name. A measure that counts has the sum."""
         return self.means_of(np.ones(len(self.qids), bool))
 
     def means_of(self, topics: np.ndarray) -> dict[str, float]:
-        """Return the mean of each measure over some topics, for which a mask is true; for a measure that counts, the sum."""
+        """Return the mean of each measure over the topics for which a mask is true. A measure that counts has the sum."""
         sums = self.values[topics].sum(axis=0)
         means = np.where(self.counts, sums, sums / max(1, int(np.count_nonzero(topics))))
         return dict(zip(self.measures, means.tolist(), strict=True))
@@ -65,7 +64,7 @@ class Evaluation(InParts):
         return self.values[:, self.measures.index(self._computed(measure))]
 
     def mean_of(self, measure: str) -> float:
-        """Return the mean of one measure over all judged topics; for a measure that counts, the sum."""
+        """Return the mean of one measure over all judged topics. A measure that counts has the sum."""
         return self.mean[self._computed(measure)]
 
     def _computed(self, measure: str) -> str:
@@ -104,7 +103,7 @@ def evaluate(
     """Measure a run on every judged topic, or on the judged topics named in `topics`.
 
     A topic that the run lacks counts as a topic without hits. The name of the evaluation is `name`, or the tag of the
-    run if `name` is None. Raise InputError for grades or scores that trec_eval's code cannot take.
+    run if `name` is None. Raise InputError for grades or scores that trec_eval's code cannot handle.
     """
     chosen = parse_measures(str(measure) for measure in measures)
     qids = list(qrels if topics is None else topics)
@@ -142,7 +141,7 @@ def _topic_reader(table: NumbersByTopic) -> Callable[[str], dict[str, Any]]:
 
 
 def _checked_copy(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of the grades or scores of one topic; raise InputError if trec_eval's code cannot take them."""
+    """Return a copy of the grades or scores of one topic. Raise InputError if trec_eval's code cannot handle them."""
     if not isinstance(qid, str) or not all(isinstance(docno, str) for docno in numbers):
         raise InputError(f"Topic {qid!r} has an id or a docno that is not a string; make all ids strings.")
     refuse_faulty(Strings.of([qid]), "topic")
@@ -154,10 +153,10 @@ def _checked_copy(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str, dict]) -> np.ndarray:
-    """Return the values as a matrix of topics by measures.
+    """Return the values as a matrix with a row for each topic and a column for each measure.
 
-    A topic without hits has zeros, except for numbers of relevant documents. A topic of `qrels` may get one more
-    document.
+    A topic without hits has zeros, except for numbers of relevant documents. The function may add one judgement to a
+    topic of `qrels`.
     """
     import ir_measures
 
@@ -168,8 +167,8 @@ def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str,
         _guard_grades(qid, grades)
     # trec_eval's code writes out of bounds for an empty ranking.
     ranked = {qid: hits for qid, hits in run.items() if hits}
-    # A measure with its own gains is computed in a separate call; in one call, the other measures would get its gains
-    # too.
+    # A measure with its own gains is computed in a separate call. In a shared call, the other measures would use its
+    # gains too.
     separate = [[measure] for measure in measures if "gains" in measure.params]
     together = [measure for measure in measures if "gains" not in measure.params]
     for group in [*separate, together] if together else separate:
@@ -187,7 +186,7 @@ def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str,
 
 
 def _guard_grades(qid: str, grades: dict[str, Any]) -> None:
-    """Raise InputError for grades that trec_eval's code cannot take.
+    """Raise InputError for grades that trec_eval's code cannot handle.
 
     Add a judgement if all grades of the topic are negative.
     """

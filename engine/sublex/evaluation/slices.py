@@ -1,4 +1,4 @@
-"""Slices: the measures of systems for groups of topics, and tests whether the difference of two systems depends on the group."""
+"""Slices: measures of systems for groups of topics. Tests tell whether the difference of two systems depends on the group."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SMALL = 10
 class Slice(NamedTuple):
     """The figures of one system in one group of topics.
 
-    `difference` to the first system, its `interval` and `p` are None for the first system; `interval` is None for one topic,
-    too. `p` is that of the test of the group's differences against those of all other topics, and `corrected` is corrected
-    for all groups and systems; both are None where there are too few topics.
+    `difference` is the difference to the first system. The first system has None for `difference`, `interval` and `p`;
+    a group of one topic has no `interval`. `p` comes from a test of the group's differences against those of all other
+    topics. `corrected` is p corrected for all groups and systems. Both are None if there are too few topics.
     """
 
     system: str
@@ -49,7 +49,7 @@ class Slice(NamedTuple):
 
 
 class Slices(InParts):
-    """A comparison for groups of topics: figures of each group, and tests whether differences depend on the group."""
+    """A comparison for groups of topics: the figures of each group, and tests of whether differences depend on the group."""
 
     def __init__(self, comparison: Comparison, found: Grouping):
         self.comparison, self.grouping, self.by = comparison, found, found.by
@@ -63,12 +63,14 @@ class Slices(InParts):
         return {name: qids[self.grouping.numbers == number].tolist() for number, name in enumerate(self.grouping.names)}
 
     def slices(self, measure: str | None = None) -> list[Slice]:
-        """Return the figures of each group and system by a measure, by default the main one."""
+        """Return the figures of each group and system by a measure, by default the main measure."""
         self._compute(measure := measure or self.comparison.main)
         return self._slices[measure]
 
     def overall(self, measure: str | None = None) -> dict[str, float]:
-        """Return for each system but the first the p of the test whether its difference to the first depends on the group.
+        """Return a p for each system but the first.
+
+        It tests whether the difference to the first depends on the group.
 
         p is corrected for the number of systems. It is NaN if the groups have too few topics.
         """
@@ -82,9 +84,9 @@ class Slices(InParts):
         plan, scores = compared.plan, compared.scores(measure)
         gains = scores - scores[0]
         tests = [interaction(row, numbers, plan.test, plan.seed) for row in gains[1:]]
-        # With two groups, the test of one against the rest is that of the other.
+        # With two groups, testing one group against the rest is the same as testing the other one.
         family = np.array([test.groups for test in tests]).reshape(len(tests), len(names))
-        # Tukey's correction is for means; these are differences of groups.
+        # Tukey's correction is for means of systems, and not for differences of groups.
         correction = plan.correction if plan.correction in CORRECTIONS else "holm"
         corrected = _corrected(family[:, :1] if len(names) == 2 else family, correction)
         corrected = np.broadcast_to(corrected, family.shape)
@@ -122,7 +124,10 @@ class Slices(InParts):
         return Table(head, rows, 2)
 
     def sentences(self, measure: str | None = None) -> list[str]:
-        """Return a sentence for each system but the first: whether its difference to the first depends on the group."""
+        """Return a sentence for each system but the first.
+
+        It says whether the difference to the first depends on the group.
+        """
         name, plan = measure or self.comparison.main, self.comparison.plan
         first, slices = self.comparison.names[0], self.slices(measure)
         what = IN_WORDS.get(self.by, self.by)
@@ -149,7 +154,7 @@ class Slices(InParts):
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences about small groups, and about what the table has."""
+        """Sentences about small groups and about the columns of the table."""
         small = [name for name, size in zip(self.grouping.names, self.grouping.sizes, strict=True) if size < SMALL]
         if not small:
             return []
@@ -185,7 +190,7 @@ class Slices(InParts):
 
 
 def _corrected(p: np.ndarray, correction: str) -> np.ndarray:
-    """Return p-values corrected for their number; NaNs, which are no tests, stay."""
+    """Return p-values corrected for their number. NaN stands for a missing test and stays NaN."""
     corrected, known = p.copy(), ~np.isnan(p)
     corrected[known] = CORRECTIONS[correction](p[known])
     return corrected

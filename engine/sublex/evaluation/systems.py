@@ -1,4 +1,4 @@
-"""Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
+"""Make the systems of a comparison from ranking expressions, or from runs that other programs made.
 
 The run of an expression is cached next to the index and read from there the next time. The key of the cache contains
 the texts of the topics, their language, the fingerprint of the index, the whole expression, the fitted models, the code of
@@ -31,17 +31,17 @@ from sublex.trec.given_topics import topics_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
-# Runs cached per index; the runs unused for longest are removed.
+# The number of runs in the cache of an index. The runs that were used longest ago are removed.
 CACHED_RUNS = 200
-# Seconds; a run that takes longer is not run a second time to measure warm times.
+# A run that takes longer, in seconds, is not repeated to measure warm times.
 WARM_LIMIT = 5.0
 
 
 class System(NamedTuple):
     """A run and its name.
 
-    `milliseconds` are the times per topic when the run was made, None for a run read from a file. `cached` says that the run
-    was read from the cache. `notes` are sentences on how the topics were read in the query language.
+    `milliseconds` are the times per topic when the run was made; a run read from a file has None. `cached` says that
+    the run was read from the cache. `notes` are sentences on how the topics were read in the query language.
     """
 
     name: str
@@ -71,9 +71,9 @@ def run_system(
 ) -> System:
     """Return the run of a pipeline over the topics, read from the cache if it is there.
 
-    `fresh` runs the pipeline even if its run is cached, and replaces the cached run. The cache is neither read nor
-    written with `cache=False`, and for an expression with a Python object that has neither hash nor version. `progress` is called with the
-    number of topics done. `language` is that of the queries, "plain", "query" or "weighted".
+    `fresh` runs the pipeline even if its run is cached, and replaces the cached run. `cache=False` turns the cache off.
+    It is also off for an expression with a Python object that has no hash and no version. `progress` is called with the
+    number of topics done. `language` is the language of the queries: "plain", "query" or "weighted".
     """
     refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)
@@ -93,14 +93,14 @@ def run_system(
     numbers = whole(k, "k"), threads(workers)
     run = ranked_run(topics, queries, pipeline, *numbers, count, language)
     if seconds and float(np.median(seconds)) * len(seconds) < WARM_LIMIT:
-        # The first pass looks terms up, and loads or compiles code, which takes its first queries up to minutes. Times of a
-        # second pass can be compared.
+        # The first pass looks up terms, and loads or compiles code. Its first queries may take minutes. Only the times
+        # of a second pass can be compared.
         seconds.clear()
         ranked_run(topics, queries, pipeline, *numbers, lambda answer: seconds.append(answer.seconds), language)
     milliseconds = np.array(seconds, np.float32) * 1000
     if cache:
         columns = {"offsets": run.offsets.astype(np.int64), "docs": run.docs, "scores": run.scores}
-        # A read-only index can be compared too, without the cache.
+        # The folder may be read-only; then nothing is cached.
         with suppress(IndexProblem):
             derived.write(path, {**columns, "milliseconds": milliseconds})
         derived.remove_oldest(index.path, "run-", CACHED_RUNS)
@@ -112,10 +112,10 @@ def _cache_path(
 ) -> Directory:
     texts = [(topic[0], topic[1]) for topic in topics]
     parts: list[Any] = [VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, texts]
-    # Plain queries have the key that they had before there was another language.
+    # The key of plain queries has no language, as in older caches.
     if language != "plain":
         parts.append(language)
-    # A run without vectors of queries, or without judgements, has the key that it had before there were any.
+    # The key of a run without vectors of queries, and without judgements, is the same as in older caches.
     if any(query.given for query in queries):
         parts.append([query.given and query.given.hash for query in queries])
     if any(query.judged for query in queries):

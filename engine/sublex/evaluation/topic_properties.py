@@ -1,6 +1,9 @@
-"""Properties of topics by which `slices` groups them, such as the length of the query: a number, a text or None for each topic.
+"""Properties of topics, such as the length of the query.
 
-`PROPERTIES` has them by name, each a function of `Facts`. A field of the topics and a fitted model give texts.
+`slices` groups topics by them. A value is a number, a text or None.
+
+`PROPERTIES` maps each name to a function of `Facts`. For a field of the topics and for a fitted model, the values are
+texts.
 """
 
 from __future__ import annotations
@@ -24,15 +27,16 @@ if TYPE_CHECKING:
 
 # The value of one topic.
 Value = float | str | None
-# The first documents of a ranking that `judged` and `agreement` look at.
+# The numbers of first documents that `judged` and `agreement` read of a ranking.
 TOP, DEPTH = 10, 100
-# Documents of which clarity makes the model of a query, and the weight of a document's own words in its model.
+# Clarity makes the model of a query from this number of documents. In a document's model, its own words have this
+# weight.
 CLARITY_DOCS, CLARITY_WEIGHT = 500, 0.6
 
 
 @dataclass(frozen=True)
 class Facts:
-    """All that is known about the topics `qids`: the systems, the judgements, and perhaps the topics and the index."""
+    """The facts about the topics `qids`: the systems, the judgements and, if they are known, the topics and the index."""
 
     qids: Sequence[str]
     systems: Sequence[System]
@@ -55,7 +59,7 @@ class Facts:
 
 
 def length(facts: Facts) -> list[Value]:
-    """Terms of the query; its words, without an index."""
+    """The number of terms of the query; without an index, the number of its words."""
     index = facts.index
     return [
         float(len(index.analyze(topic.text) if index is not None else topic.text.split()))
@@ -64,7 +68,7 @@ def length(facts: Facts) -> list[Value]:
 
 
 def df(facts: Facts) -> list[Value]:
-    """Mean document frequency of the query's terms: how common its words are."""
+    """The mean document frequency of the query's terms, which tells how common its words are."""
     index = facts.need_index("df")
     values: list[Value] = []
     for topic in facts.need_topics("df"):
@@ -74,7 +78,7 @@ def df(facts: Facts) -> list[Value]:
 
 
 def clarity(facts: Facts) -> list[Value]:
-    """Clarity of the query in bits: how far the words of the documents found are from those of the collection."""
+    """The clarity of the query in bits, which tells how much the words of the documents found differ from the collection."""
     from sublex.retrieval.term_table import TermTable
 
     index = facts.need_index("clarity")
@@ -83,12 +87,12 @@ def clarity(facts: Facts) -> list[Value]:
 
 
 def relevant(facts: Facts) -> list[Value]:
-    """Number of relevant documents."""
+    """The number of relevant documents."""
     return [float((facts.qrels.topic(qid)[1] > 0).sum()) for qid in facts.qids]
 
 
 def judged(facts: Facts) -> list[Value]:
-    """Share of judged documents among the first ten of each system."""
+    """The share of judged documents among the first ten of each system."""
     values: list[Value] = []
     for qid in facts.qids:
         grades = facts.qrels[qid]
@@ -99,7 +103,7 @@ def judged(facts: Facts) -> list[Value]:
 
 
 def agreement(facts: Facts) -> list[Value]:
-    """Agreement of the systems' first hundred documents (RBO), the mean over pairs of systems."""
+    """The agreement (RBO) of the systems' first hundred documents, as the mean over pairs of systems."""
     if len(facts.systems) < 2:
         raise InputError("--by agreement compares systems; give two or more.")
     values: list[Value] = []
@@ -124,11 +128,11 @@ IN_WORDS = {
 
 
 def clarity_of(index: Index, table: TermTable, text: str) -> float | None:
-    """Return the clarity of a query in bits; None if no document has a word of it.
+    """Return the clarity of a query in bits; None if no document contains a word of the query.
 
-    The clarity is the divergence of the query's model from the collection's. The query's model is the mean of the models of
-    the first 500 documents, each weighted by the likelihood of the query in it; a document's model mixes its own words
-    (weight 0.6) with those of the collection.
+    The clarity is the divergence of the query's model from the collection's. The query's model is a mean of the models
+    of the first 500 documents, weighted by the likelihood of the query in each document. A document's model mixes its
+    own words (weight 0.6) with those of the collection.
 
     S. Cronen-Townsend, Y. Zhou and W. B. Croft, Predicting query performance, SIGIR 2002.
     """
@@ -147,7 +151,7 @@ def clarity_of(index: Index, table: TermTable, text: str) -> float | None:
     weights = query.word_weights()
     for term, number in known_terms(context, weights).items():
         place = int(np.searchsorted(documents.terms, number))
-        # A document that was found holds a word of the query, and each word known to the index has a share above 0.
+        # The logarithm is finite: each word that the index knows has a share above 0 in the collection.
         background = (1 - CLARITY_WEIGHT) * context.stats(np.array([number])).cf[0] / tokens
         own = np.zeros(len(hits))
         if place < len(documents.terms) and documents.terms[place] == number:
@@ -157,7 +161,7 @@ def clarity_of(index: Index, table: TermTable, text: str) -> float | None:
     chances = np.exp(likelihood - likelihood.max())
     chances /= chances.sum()
     model = CLARITY_WEIGHT * documents.sum_by_term(shares * chances[documents.rows]) + (1 - CLARITY_WEIGHT) * common
-    # All words that no document of these holds have the same ratio.
+    # The ratio of model and collection is the same for all words that none of these documents contains.
     unseen = (1 - CLARITY_WEIGHT) * np.log2(1 - CLARITY_WEIGHT) * max(0.0, 1 - float(common.sum()))
     return float((model * np.log2(model / common)).sum() + unseen)
 
@@ -172,7 +176,7 @@ def field_of(facts: Facts, by: str, name: str) -> list[Value]:
 
 
 def label_of(facts: Facts, expression: str) -> list[Value]:
-    """Return the label of a fitted model to which the relevant documents of each topic belong most.
+    """For each topic, return the label of a fitted model that fits its relevant documents best.
 
     The shares of a label in the relevant documents are added up; the label with the largest sum counts. A topic has None if
     no relevant document is in the index or has a label.

@@ -1,4 +1,4 @@
-"""How much the documents that nobody judged could change the comparison of two systems."""
+"""Compute how much unjudged documents could change the comparison of two systems."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from sublex.evaluation.systems import System
     from sublex.trec.runs import Run
 
-# The first documents that are looked at for a measure without a cutoff.
+# The depth to which runs are read for a measure without a cutoff.
 DEPTH = 10
 
 
 class DifferenceBounds(NamedTuple):
-    """The difference of two systems now, and in the two cases that judging could bring.
+    """The present difference of two systems, and the differences in two cases that judging could bring.
 
-    `unjudged` is the number of documents without a judgement among the first `depth` of one of the systems. In the best case
-    for `a`, those that `a` ranks higher are relevant and no others; in the worst case, those that `b` ranks higher. For P@k,
-    these are the ends of what can be; for other measures, two cases that can be.
+    `unjudged` is the number of documents without a judgement among the first `depth` of one of the systems. In the best
+    case for `a`, exactly the unjudged documents that `a` ranks higher are relevant. In the worst case, it is those that
+    `b` ranks higher. For P@k, no judgements lead beyond these differences. For other measures, they are two of the
+    possible cases.
     """
 
     a: str
@@ -66,12 +67,12 @@ class DifferenceBounds(NamedTuple):
 
 
 def bounds(comparison: Comparison, a: int, b: int) -> DifferenceBounds:
-    """Return the bounds of two systems, given by their places, for the main measure."""
+    """Return the bounds of two systems for the main measure. `a` and `b` are their places in the comparison."""
     measure = comparison.main
     cutoff = parse_measures([measure])[0].params.get("cutoff")
     depth = int(cutoff or DEPTH)
     systems = comparison.systems[a], comparison.systems[b]
-    # Below its cutoff, a measure sees nothing of a run.
+    # A measure ignores hits below its cutoff, so they are dropped.
     runs = [_hits(system.run.top(depth) if cutoff else system.run, comparison.qids) for system in systems]
     grades = {qid: comparison.qrels[qid] for qid in comparison.qids}
     highest = max(1, max((grade for judged in grades.values() for grade in judged.values()), default=1))
@@ -91,7 +92,7 @@ def bounds(comparison: Comparison, a: int, b: int) -> DifferenceBounds:
 
 
 def _hits(run: Run, qids: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the hits of each topic with numbers that fall from the first to the last, read once for both cases."""
+    """Return the hits of each topic with descending scores, to be read once for both cases."""
     return {
         qid: {docno: float(-rank) for rank, docno in enumerate(run.docnos.take(run.topic(qid)[0]).tolist(), 1)}
         for qid in qids
@@ -99,7 +100,7 @@ def _hits(run: Run, qids: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def _mean(measure: str, judged: Mapping[str, Mapping[str, int]], hits: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the mean of a measure. AP, the usual one, looks at relevant documents alone, not at each of many hits."""
+    """Return the mean of a measure. For speed, AP is computed here, from the ranks of relevant documents only."""
     if measure != "AP":
         return evaluate(judged, hits, [measure]).mean_of(measure)
     total = 0.0
@@ -111,9 +112,9 @@ def _mean(measure: str, judged: Mapping[str, Mapping[str, int]], hits: Mapping[s
 
 
 def _sides(systems: Sequence[System], qid: str, grades: Mapping[str, int], depth: int) -> dict[str, int]:
-    """Return for each unjudged document among the first of a system the place of the system that ranks it higher.
+    """Return, for each unjudged document in the first hits of a system, the place of the system that ranks it higher.
 
-    A document with one rank in both gets 2.
+    A document with the same rank in both systems gets 2.
     """
     ranks = []
     for system in systems:

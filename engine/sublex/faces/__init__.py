@@ -1,4 +1,4 @@
 """The functions that the command line and the shell share.
 
-They print results, show bars of progress, handle interrupts, compile kernels ahead, and complete expressions.
+They print results, show progress bars, handle interrupts, compile kernels in advance, and complete expressions.
 """

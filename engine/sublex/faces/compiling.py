@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = False) -> None:
-    """Compile what a command needs and is not yet compiled, and print what happens on standard error.
+    """Compile the missing kernels of a command, and report this on standard error.
 
-    `tasks` names the tasks of the command, such as "search"; the decorators of kernels name the tasks that need them. For
-    a command that searches, `index` is the index: kernels for stored impacts and for large indexes are then compiled if
-    it needs them. `once` means that the command searches each term only once, which needs no kernels for large indexes.
-    Any other kernel is compiled when it is called, and a line on standard error says so.
+    `tasks` names the tasks of the command, such as "search"; the decorators of kernels name the tasks that need them.
+    For a command that searches, `index` is the index; kernels for stored impacts and for large indexes are then
+    compiled if the index needs them. `once` means that the command searches each term only once, so it needs no kernels
+    for large indexes. Any other kernel is compiled when it is called; a line on standard error then says so.
     """
     if tasks:
         compile_missing(_jobs(tasks, index, once))
@@ -34,7 +34,7 @@ def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = F
 def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None]) -> None:
     """Compile the missing kernels that tasks need for an index.
 
-    Print nothing; `say_status` gets a few words meanwhile.
+    Print nothing. Call `say_status` with a few words about the work.
     """
     from sublex.tools.compile_ahead import compile_all, missing, processors
 
@@ -45,7 +45,7 @@ def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None])
 
 
 def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[CompileJob]:
-    """Return the kernels that tasks need, as jobs. The size of an index, its stored impacts, its positions and its fields add tasks."""
+    """Return the kernels that tasks need, as jobs. An index adds tasks by its size, stored impacts, positions and fields."""
     from sublex.tools.compile_ahead import jobs_before
 
     if index is None:

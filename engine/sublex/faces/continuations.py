@@ -1,4 +1,4 @@
-"""Complete the end of an expression that is being typed, by components, parameters, their values, and columns."""
+"""Complete the end of an expression that a user types, by components, parameters, values and columns."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _NAME_AT_END = re.compile(r"[\w.:/-]*\Z")
 _CALL_AT_END = re.compile(r"([^\W\d][\w.:/-]*)\s*\Z")
-# The begin of a condition of the filter `where`, whose quotation mark is still open; where a column may stand in it; and the
-# begin of the column of `sort`.
+# Three patterns: the begin of a condition of the filter `where` whose quotation mark is still open, a place for a
+# column in the condition, and the begin of the column of `sort`.
 _CONDITION = re.compile(r"""\bwhere\(\s*(?:condition\s*=\s*)?(?:"([^"]*)|'([^']*))\Z""", re.IGNORECASE)
 _COLUMN_NEXT = re.compile(r"(?:\A|(?<!in)(?<!in )\(|\b(?:and|or|not))\s*\Z", re.IGNORECASE)
 _SORT = re.compile(r"""\bsort\(\s*(?:column\s*=\s*)?["']?\Z""", re.IGNORECASE)
@@ -24,7 +24,7 @@ _SORT = re.compile(r"""\bsort\(\s*(?:column\s*=\s*)?["']?\Z""", re.IGNORECASE)
 def continuations_of(text: str, registry: Registry, columns: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
     """Return the word at the end of an expression, and the texts that may replace it, each with its help.
 
-    `columns` has the types of the columns of the index, which `where` and `sort` name.
+    `columns` has the columns of the index, for `where` and `sort`, with their types.
     """
     word = _NAME_AT_END.search(text)[0]  # type: ignore[index]
     before = text[: len(text) - len(word)]
@@ -52,7 +52,7 @@ def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple
 
 
 def _params_at(before: str, registry: Registry) -> Sequence[Param]:
-    """Return the parameters of the component in whose parentheses a text ends; none outside of parentheses."""
+    """Return the parameters of the component whose parentheses are still open at the end of a text, if any."""
     opened: list[str] = []
     for place, character in enumerate(before):
         if character == "(":
@@ -71,7 +71,8 @@ def _params_at(before: str, registry: Registry) -> Sequence[Param]:
 def _parameters(params: Sequence[Param]) -> Iterator[tuple[str, str]]:
     """Yield `name=` for each parameter.
 
-    A single parameter is also yielded with its default, or the shell would add a space.
+    If there is only one parameter, it is also yielded with its default; a single choice would make the shell add a
+    space.
     """
     from sublex.language.expression import print_value
 

@@ -1,4 +1,4 @@
-"""Write results to the files that users name. A file that Sublex did not write is replaced only if the user says so."""
+"""Write results to the files that users name. A file that Sublex did not write is replaced only if the user asks for it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sublex.tools.outputs import expect_output, write_output
 
 
 def check_output(output: str, *endings: str, overwrite: bool = False) -> str:
-    """Return the ending of a file that is to be written, such as ".html", before the work for it is done.
+    """Check a file before the work for it begins, and return its ending, such as ".html".
 
-    Raise `InputError` for an ending that is not among `endings`, for a file that cannot be written, and for one that may not
-    be replaced, as `sublex.tools.outputs` says. `overwrite` replaces any file.
+    Raise `InputError` for an ending that is not in `endings`, and for a file that cannot be written or may not be
+    replaced. `sublex.tools.outputs` says which files may be replaced; `overwrite` allows any.
     """
     ending = Path(output).suffix
     if endings and ending not in endings:
@@ -28,9 +28,8 @@ def check_output(output: str, *endings: str, overwrite: bool = False) -> str:
 def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
     """Write the file of a result to `output`, a path that `check_output` accepted. Return what to show, and a message.
 
-    If the result has `about`, a sentence about the file is shown in place of the result, and the message is empty.
-    Otherwise the result itself is shown, and the message names the file. Raise `InputError` if the result makes no
-    file.
+    If the result has `about`, show a sentence about the file in place of the result, without a message. Otherwise show
+    the result itself, and a message that names the file. Raise `InputError` if the result makes no file.
     """
     make = shown.files.get(ending) or next(iter(shown.files.values()), None)
     if make is None:

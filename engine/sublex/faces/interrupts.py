@@ -1,4 +1,4 @@
-"""Deliver interrupts that Python ignored again, and tell a user who interrupts a change of an index that it is unchanged."""
+"""Repeat interrupts that Python ignored, and tell a user who interrupts a change of an index about the state of the index."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PAUSE = 0.01
 
 
 def deliver_ignored_interrupts() -> None:
-    """From now on, deliver each interrupt that Python ignores in this process a second time.
+    """From now on, deliver each interrupt a second time if Python ignores it in this process.
 
     Python prints and ignores an exception in code that it runs between two steps of a program, such as `__del__` or the
     callback of a weak reference. Without this, an interrupt at that moment would not end the command. An interrupt in code
     that a kernel calls is delivered after that code, because the kernel would crash.
     """
     sys.unraisablehook = handle_unraisable
-    # A process that ignores interrupts, such as one in the background, goes on ignoring them.
+    # A process that ignores interrupts, such as a background process, goes on ignoring them.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, handle_interrupt)
 
 
 def handle_interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; in code that a kernel calls, interrupt this thread again in a moment instead."""
+    """Raise KeyboardInterrupt. In code that a kernel calls, do not raise it, but interrupt this thread again in a moment."""
     unpickle = getattr(sys.modules.get("sublex.tools.compiled"), "unpickle", None)
     caller = frame
     while unpickle and caller:
@@ -51,9 +51,9 @@ def handle_unraisable(ignored: sys.UnraisableHookArgs) -> None:
     """
     error = ignored.exc_value
     if isinstance(error, KeyboardInterrupt) or (error and is_interrupt(error)):
-        # An interrupt that is raised in this function would be ignored as well, so another thread raises it a moment
-        # later. That thread is not a `threading.Thread`: starting one takes a lock, and this thread may hold that lock
-        # already.
+        # Python would ignore an interrupt in this function as well, so another thread raises it a moment later. The
+        # other thread is not a `threading.Thread`: starting one takes a lock, and this thread may already hold that
+        # lock.
         _thread.start_new_thread(_interrupt_soon, (threading.get_ident(),))
     else:
         sys.__unraisablehook__(ignored)

@@ -1,8 +1,8 @@
-"""Write judgements into a file in TREC's format, one atomic step each, and keep a journal by which each step is taken back.
+"""Write judgements into a file in TREC's format, each in one atomic step.
 
-The journal of a file is in the folder of the user's history, a line of JSON for each step. A step is written to the journal before
-it is made, so a process that is killed in between loses this step alone. The hashes in the journal tell whether the file is as
-the last step left it.
+A journal allows taking back each step. The journal of a file is in the folder of the user's history; it has a line of
+JSON for each step. A step is written to the journal before the file changes. If the process is killed in between, only
+this step is lost. The hashes in the journal tell whether anything else changed the file after the last step.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from sublex.tools.plain_files import open_plain
 from sublex.tools.strings import Strings
 from sublex.trec.ids import refuse_faulty
 
-# Bytes of a journal that are read.
+# The largest part of a journal that is read, in bytes.
 MOST_BYTES = 1 << 28
 
 
 class Judged(NamedTuple):
-    """A step: the judgement that was written, and the lines of the file about this document that it replaced.
+    """A step: the judgement that was written, and the lines about its document that the judgement replaced.
 
-    `old` and `new` are hashes of the file before and after the step. With `is_undone`, the step took back an earlier one.
-    `by` is the name of the person who judged; the shell has none.
+    `old` and `new` are hashes of the file before and after the step. With `is_undone`, the step took back an earlier
+    step. `by` is the name of the person who judged; the shell has none.
     """
 
     qid: str
@@ -50,7 +50,7 @@ class Judged(NamedTuple):
 
 
 class JudgingJournal:
-    """The steps that wrote to one file of judgements, while this process alone may write to it."""
+    """The steps that wrote to a file of judgements. While this object exists, only this process may write to the file."""
 
     def __init__(self, path: Path, file: BinaryIO):
         self._path, self._file = path, file
@@ -62,12 +62,12 @@ class JudgingJournal:
                 raise ValueError
         except (ValueError, SchemaMismatch, RecursionError):
             raise InputError(f"Cannot read {path}, the journal of :judge; move it away to begin a new one.") from None
-        # A line without an end was being written when its process was killed.
+        # A last line without an end is incomplete: its process was killed.
         self._end = len(whole) + len(newline)
         self._last = self._end - whole.rindex(lines[-1]) if lines else 0
 
     def drop_unmade(self, now: str) -> None:
-        """Drop the last step if it was not made: the process was killed when the journal had it and the file had not."""
+        """Drop the last step if the file did not change, because the process was killed after writing the journal."""
         if self.steps and self.steps[-1].old == now != self.steps[-1].new:
             del self.steps[-1]
             self._end -= self._last
@@ -83,7 +83,7 @@ class JudgingJournal:
         self.steps.append(step)
 
     def left(self, by: str) -> list[Judged]:
-        """Return the steps that a person can take back, which are their own, the last one at the end."""
+        """Return the steps that a person can take back, in the order of writing. These are the person's own steps."""
         left: list[Judged] = []
         for step in self.steps:
             if step.by != by:
@@ -96,7 +96,7 @@ class JudgingJournal:
 
 
 def _is_sound(step: Judged) -> bool:
-    """Return whether the lines of a step are lines of judgements, as `_replaced` found them."""
+    """Return whether the old lines in a step are lines of judgements about its document."""
     shown = all(line.isprintable() or "\t" in line for line in step.before)
     texts = step.qid, step.docno, step.by
     return shown and all(len(line.split()) == 4 for line in step.before) and all(map(is_text, texts))
@@ -133,7 +133,7 @@ def _opened(file: Path) -> Iterator[tuple[JudgingJournal, bytes]]:
 
 
 def is_own(file: Path) -> bool:
-    """Return whether a file is as the last judgement left it, or does not exist yet. Somebody else made or changed any other.
+    """Return whether nobody but Sublex has made or changed a file. This holds for a missing file, too.
 
     Raise InputError for a file that is not in TREC's format.
     """
@@ -145,7 +145,7 @@ def is_own(file: Path) -> bool:
 
 
 def write_judgement(file: Path, qid: str, docno: str, grade: int, by: str = "") -> list[str]:
-    """Add a judgement to a file, or change the grade of the one that is there. Other lines stay as they are.
+    """Add a judgement to a file, or change the grade of an existing judgement. Other lines stay as they are.
 
     `by` names the person who judges. Return the lines about this document that were there before.
 
@@ -166,9 +166,9 @@ def write_judgement(file: Path, qid: str, docno: str, grade: int, by: str = "") 
 
 
 def take_back(file: Path, by: str = "") -> Judged:
-    """Take back the last judgement of a person that is left in the journal of a file, and return it.
+    """Take back the last remaining judgement of a person in the journal of a file, and return it.
 
-    Raise InputError if none is left, and if the file has another judgement in its place.
+    Raise InputError if no judgement remains, or if the file has a different judgement in its place.
     """
     expect_replaceable(file, overwrite=True)
     with _opened(file) as (journal, data):
@@ -189,7 +189,7 @@ def take_back(file: Path, by: str = "") -> Judged:
 
 
 def _replaced(file: Path, data: bytes, wanted: tuple[str, str], lines: Iterable[str]) -> tuple[list[str], bytes]:
-    """Return the lines about a topic and a document, and the file with other lines in their place, or at its end."""
+    """Return the lines about a topic and a document, and the file's content with `lines` in their place or at its end."""
     pair = tuple(word.encode() for word in wanted)
     new = b"".join(line.encode(errors="surrogateescape") + b"\n" for line in lines)
     kept, found = list[bytes](), list[str]()

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# The formats of comma-separated values.
+# The output formats with comma-separated values.
 CSV = ("csv", "spreadsheet")
-# The styles that a terminal shows in bold; it shows the others plain.
+# The styles that a terminal shows in bold. It shows all others plain.
 BOLD = frozenset(("docno", "match", "best", "heading"))
 
 
 def say(*messages: str) -> None:
-    """Print messages for the user on standard error, apart from the output that a program may read."""
+    """Print messages for the user on standard error, so that they do not mix with output that a program may read."""
     for message in () if is_given_up() else messages:
         click.echo(clean_lines(message), err=True)
 
@@ -72,12 +72,12 @@ def _print_parts(parts: str | Iterable[str | np.ndarray]) -> None:
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal; a very large number without one."""
+    """Return the number of columns of the terminal; without a terminal, a very large number."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print lines in the styles of the terminal, wrapped to its width; without a terminal, their plain text."""
+    """Print lines in the styles of the terminal, wrapped to its width. Without a terminal, print their plain text."""
     width = terminal_width()
     for long in lines:
         for row in wrapped(long, width):

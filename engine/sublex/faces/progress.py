@@ -13,10 +13,10 @@ from sublex.tools.messages import one_line
 
 @contextmanager
 def progress(label: str, unit: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show a bar with a count and a rate, and yield the function that advances it.
+    """Show a bar with a count and a rate, and yield the function that advances the bar.
 
-    Call that function as `advance(done)`, or as `advance(done, total)` where the total is known only later. With a third
-    argument, another unit is counted from then on. Without a terminal it does nothing.
+    Call the function as `advance(done)`, or as `advance(done, total)` if the total is known only later. A third
+    argument changes the unit that is counted. Without a terminal, the function does nothing.
     """
     if not sys.stderr.isatty():
         yield lambda done, total=None, unit=None: None
@@ -25,7 +25,7 @@ def progress(label: str, unit: str = "documents", total: int | None = None) -> I
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        # Brackets in an expression are no markup.
+        # Brackets in an expression must not be read as markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[count]}", markup=False),
@@ -34,8 +34,8 @@ def progress(label: str, unit: str = "documents", total: int | None = None) -> I
     )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(one_line(label), total=total, count="", rate="")
-    # `counted` is the unit that is counted, `previous` the last number, and `latest` the time of that number. The rate is taken
-    # from `begin` on: the start, or the last number in the unit before.
+    # `counted` is the unit, `previous` the last number, and `latest` the time of that number. The rate is measured from
+    # `begin`: the start or, after a change of the unit, the last number in the earlier unit.
     counted, previous = unit, -1
     begin = latest = time.monotonic()
     if work := current():
@@ -47,8 +47,8 @@ def progress(label: str, unit: str = "documents", total: int | None = None) -> I
             raise KeyboardInterrupt
         if done < previous or (unit and unit != counted):
             begin, counted = latest, unit or counted
-        # A build, whose total is not known, reports the same count twice when it has read all documents and begins to
-        # merge and write them.
+        # The total of a build is not known. When the build has read all documents and begins to merge and write them,
+        # it reports the same count twice.
         reading_ended = done == previous and counted == "documents" and total is None
         latest = time.monotonic()
         rate = done / max(latest - begin, 1e-9)

@@ -1,4 +1,7 @@
-"""How a query is read while it is typed: the words that are kept, stopped, stemmed or unknown, each in its style."""
+"""Show how a query is read while the user types it.
+
+Words that are kept, stopped, stemmed or unknown have different styles.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ if TYPE_CHECKING:
     from sublex.index.snapshot import Snapshot, Term
     from sublex.query_language.tree import Node
 
-# Characters of a query that are read; a longer one is a document, of which nobody wants to see each word.
+# At most this number of characters of a query is shown in this way. A longer text is a document and not a query.
 LONGEST = 500
-# Characters of an operator that are shown.
+# At most this number of characters of an operator is shown.
 SHOWN = 60
-# Unknown words for which the nearest known word is remembered, and parts of queries whose terms are.
+# The sizes of two caches: nearest known words of unknown words, and terms of parts of queries.
 REMEMBERED = 256
 
 
@@ -26,15 +29,16 @@ class QueryReader:
 
     def __init__(self, snapshot: Snapshot):
         self.snapshot = snapshot
-        # Return the known term most like an unknown term and its word, or None.
+        # For an unknown term, return the most similar known term and its word, or None.
         self.nearest = lru_cache(REMEMBERED)(self._find_nearest)
         self._terms_of = lru_cache(REMEMBERED)(self._make_terms)
 
     def read(self, text: str, language: str = "plain") -> Line:
-        """Return how a query is read: `cranes→crane 9` is a word with its term and the documents that hold it.
+        """Return how a query is read.
 
-        The word at the end may still be typed, so no other word is suggested for it. In the query language, the signs and
-        joiners of the query stand between the words, as far as the language reads them.
+        `cranes→crane 9` is a word with its term and the number of documents with the term. The last word may be
+        unfinished, so no other word is suggested for it. In the query language, the signs and operators that the
+        language understands stand between the words.
         """
         short = text[:LONGEST]
         return line(*(self._of_tree(short) if language == "query" else self._words(short)))
@@ -47,7 +51,7 @@ class QueryReader:
         after_word = False
         for piece in pieces(read_tree(text, self.snapshot.fields, self.snapshot.columns).root):
             if after_word and str(piece).startswith("^"):
-                # A blank parts the weight of a word from its number of documents.
+                # A blank separates the weight of a word from its number of documents.
                 yield Span(" ")
             after_word = isinstance(piece, WrittenWord)
             if isinstance(piece, str):

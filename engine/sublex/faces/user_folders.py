@@ -1,4 +1,4 @@
-"""The folders of the user in which the faces keep settings, the history, saved queries and journals of judgements."""
+"""The folders of the user where the faces store settings, the history, saved queries and journals of judgements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vocabulary of an index as people write it, sorted, so that the words with a prefix are one slice."""
+"""The written forms of all terms of an index, in sorted order. So the words with a given prefix are one slice."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from sublex.index.snapshot import Snapshot
 from sublex.index.spelling import near_beginnings
 from sublex.tools.strings import Strings
 
-# The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have
-# all words.
+# In a slice with more words than this, only this number of most frequent words is searched first. The slice of one
+# letter may be very large.
 FREQUENT = 1 << 16
-# Letters of a prefix from which on words are offered that begin almost so.
+# From this number of letters on, words with a similar prefix are also offered.
 LEAST_LETTERS = 4
 
 
 class KnownWord(NamedTuple):
-    """A word as documents mostly write it, and the number of documents that hold its term."""
+    """A word in the form that documents mostly write, and the number of documents with its term."""
 
     written: str
     df: int
 
 
 class Vocabulary:
-    """The written forms of all terms of a snapshot, in ascending order of their bytes in small letters.
+    """The written forms of all terms of a snapshot, in ascending order of their bytes in lower case.
 
-    Building takes a second for a million terms. Only the letters A to Z are made small, as almost all terms need no more.
+    Building takes a second for a million terms. Only the letters A to Z are put in lower case, which is enough for
+    almost all terms.
     """
 
     def __init__(self, snapshot: Snapshot):
@@ -46,7 +47,7 @@ class Vocabulary:
         return len(self._df)
 
     def beginning(self, prefix: str, number: int) -> list[KnownWord]:
-        """Return the words that begin with a prefix, whatever their case, most frequent first."""
+        """Return the words that begin with a prefix in any case, the most frequent first."""
         wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8)).tobytes()
         # Several segments may write one term in the same way.
         places = self._most_frequent(self._bisect(wanted), self._bisect(wanted + b"\xff"), 4 * number)
@@ -57,7 +58,10 @@ class Vocabulary:
         return [KnownWord(*item) for item in sorted(words.items(), key=lambda item: (-item[1], item[0]))][:number]
 
     def spelt_alike(self, prefix: str, number: int) -> list[KnownWord]:
-        """Return frequent words that begin almost as a prefix does, with one letter more, less, wrong or swapped, best first."""
+        """Return frequent words whose beginning differs from a prefix by one letter: more, less, wrong or swapped.
+
+        The best is first.
+        """
         wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8))
         if len(wanted) < LEAST_LETTERS:
             return []
@@ -67,7 +71,7 @@ class Vocabulary:
         return [KnownWord(*item) for item in sorted(found.items(), key=lambda item: -item[1])][:number]
 
     def _most_frequent(self, begin: int, end: int, number: int) -> np.ndarray:
-        """Return the places of the most frequent words of a slice, in no order."""
+        """Return the places of the most frequent words of a slice, in any order."""
         if end - begin > FREQUENT:
             frequent = self._frequent[(self._frequent >= begin) & (self._frequent < end)]
             if len(frequent) >= number:
@@ -77,7 +81,7 @@ class Vocabulary:
         return begin + best
 
     def _bisect(self, wanted: bytes) -> int:
-        """Return the number of written forms, in small letters, that are less than `wanted`."""
+        """Return the number of written forms, in lower case, that come before `wanted`."""
         low, high, small = 0, len(self), self._small
         while low < high:
             middle = (low + high) // 2
@@ -96,19 +100,19 @@ def _written(segment: Segment) -> Strings:
 
 
 def _joined(parts: list[Strings]) -> Strings:
-    """Return strings of several arenas as strings of one."""
+    """Join strings of several arenas into one arena."""
     ends = np.cumsum([0, *(len(part.arena) for part in parts)])
     starts = np.concatenate([part.starts + end for part, end in zip(parts, ends, strict=False)])
     return Strings(np.concatenate([p.arena for p in parts]), starts, np.concatenate([p.sizes for p in parts]))
 
 
 def _small(arena: np.ndarray) -> np.ndarray:
-    """Return bytes with A to Z as small letters."""
+    """Return bytes with the letters A to Z in lower case."""
     return np.where((arena >= 65) & (arena <= 90), arena + 32, arena).astype(np.uint8)
 
 
 def _order(strings: Strings) -> np.ndarray:
-    """Return the places of the strings in ascending order of their bytes.
+    """Return the places of strings, in ascending order of the strings' bytes.
 
     The strings are first sorted by their first 16 bytes. Strings with equal first 16 bytes are then compared in full.
     """
@@ -127,7 +131,7 @@ def _order(strings: Strings) -> np.ndarray:
 
 
 def _runs(same: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield the begin and the end of each range of places that have equal items.
+    """Yield the begin and the end of each range of places with equal items.
 
     `same[k]` says whether the items at the places k and k + 1 are equal.
     """

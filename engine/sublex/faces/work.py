@@ -1,4 +1,7 @@
-"""Run a call in a thread that the main thread can give up, so that Ctrl-C ends it within a second even in compiled code."""
+"""Run a call in its own thread.
+
+Ctrl-C ends the call within a second even in compiled code, because the main thread can give it up.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import Generic, TypeVar
 from sublex.faces.interrupts import interrupt
 
 T = TypeVar("T")
-# Seconds that interrupted work has to clean up before the main thread goes on without it.
+# Interrupted work has this number of seconds to clean up. Then the main thread goes on without it.
 GRACE = 0.5
 GIVEN_UP = "what is being computed still ends, but its result is not used"
 
 
 class Work(threading.Thread, Generic[T]):
-    """A call in a thread of its own.
+    """A call that runs in its own thread.
 
     Ctrl-C raises KeyboardInterrupt in the thread at its next step in Python, so that files and locks are cleaned up.
     Compiled code cannot be interrupted in this way. The main thread then goes on without the work, which ends when the
@@ -48,7 +51,7 @@ class Work(threading.Thread, Generic[T]):
                         self.start()
                     self._over.wait()
                 except KeyboardInterrupt:
-                    # While another program has the terminal, such as an editor, Ctrl-C is meant for that program.
+                    # While another program, such as an editor, has the terminal, Ctrl-C is meant for that program.
                     if not self.has_terminal:
                         raise
         except KeyboardInterrupt:
@@ -72,7 +75,10 @@ class Work(threading.Thread, Generic[T]):
             raise KeyboardInterrupt(GIVEN_UP)
 
     def when_given_up(self, close: Callable[[], None]) -> None:
-        """Call a function when the main thread gives this work up, for example to remove a bar from the terminal."""
+        """Register a function that is called if the main thread gives this work up.
+
+        It may remove a bar from the terminal.
+        """
         self._closers.append(close)
 
 
@@ -83,7 +89,7 @@ def current() -> Work | None:
 
 
 def is_given_up() -> bool:
-    """Return whether this thread does work that was given up, so that it must print and change nothing more."""
+    """Return whether this thread does work that was given up. It must then print and change nothing more."""
     work = current()
     return work is not None and work.given_up
 

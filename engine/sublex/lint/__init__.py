@@ -1,8 +1,8 @@
-"""Lint: find faults in collections, topics, judgements and runs, and say what each fault leads to.
+"""Lint: find faults in collections, topics, judgements and runs, and say what each fault causes.
 
 `detect` tells what kind of file a file is. `lint` reads the file with a reader of `sublex.trec` or `sublex.readers`,
-which reports every fault and reads on. `reader_faults` says what each of these faults leads to. The `check_*` files
-check the contents of each file, and of all files together; they also take objects that `sublex.trec` has read. Every
+which reports every fault and reads on. `reader_faults` says what each of these faults causes. The modules `check_*`
+check the contents of one file, or of all files together. They also check objects that `sublex.trec` has read. Every
 fault is a `Finding`. `sublex.evaluation` warns about the findings that are errors.
 """
 

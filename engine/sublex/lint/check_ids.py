@@ -1,4 +1,4 @@
-"""Check ids: find ids that programs misread, and ids that are almost equal, in one file or in two.
+"""Check ids: find ids that programs misread, and ids that are almost equal, within a file or between two files.
 
 Ids are almost equal if they differ only in case or in leading zeros, or if one is the beginning of the other, cut at a
 fixed length.
@@ -26,7 +26,7 @@ LONGEST_MISSING_VALUE = max(map(len, MISSING_VALUES))
 # For each rule, the arguments of `fold`: whether to ignore case, and whether to ignore leading zeros.
 FOLDS = {"case": (True, False), "zeros": (False, True)}
 DIFFERENCES = {"case": "case", "zeros": "leading zeros", "case or zeros": "case and leading zeros"}
-# The fewest bytes of an id that counts as cut off. A shorter id may be the beginning of others by chance.
+# An id of fewer bytes never counts as cut off. It may be the beginning of other ids by chance.
 SHORTEST_CUT = 6
 
 
@@ -109,7 +109,7 @@ def match(mine: Strings, theirs: Strings) -> Match:
 
 
 def check_near(mine: Ids, theirs: Ids, noun: str, matched: Match) -> Iterator[Finding]:
-    """Look for ids that two files write differently: those of `mine` and `theirs` that are equal but for case or zeros.
+    """Yield findings about ids that two files write differently, so that only case or leading zeros differ.
 
     Only ids that the other file lacks are compared.
     """
@@ -164,7 +164,7 @@ def _cut(mine: Ids, theirs: Ids, noun: str, unknown: np.ndarray) -> Iterator[Fin
 def _longer(strings: Strings, size: int) -> np.ndarray:
     """Return the positions of strings longer than `size` bytes.
 
-    Numbers that are longer by one digit only are left out.
+    Numbers that are only one digit longer are left out.
     """
     places = np.flatnonzero(strings.sizes > size)
     if not len(places) or not size:

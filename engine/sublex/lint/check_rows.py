@@ -20,7 +20,7 @@ def check_lines(file: RunFile, path: str) -> tuple[list[Finding], Located]:
 
 
 def _ranks(file: RunFile, path: str) -> list[Finding]:
-    """Return a finding if a hit has a higher score than a hit that is ranked above it."""
+    """Return a finding if the rank numbers of a file contradict its scores."""
     hits, ranks, scores = file.hits, file.details.ranks, file.details.scores
     order = np.lexsort((-scores, ranks, hits.topics))
     order = order[ranks[order] >= 0]
@@ -32,7 +32,7 @@ def _ranks(file: RunFile, path: str) -> list[Finding]:
     is_wrong = np.zeros(len(hits.qids), np.bool_)
     is_wrong[hits.topics[below[rising]]] = True
     falling = steps & is_wrong[hits.topics[below]] & (scores[below] < scores[above])
-    # One line for each topic: the line of its first hit whose rank number is too low for its score.
+    # For each topic, keep one line: the first hit whose score is higher than that of a hit with a better rank.
     lines = np.full(len(is_wrong), np.iinfo(np.int64).max)
     np.minimum.at(lines, hits.topics[below[rising]], hits.lines[below[rising]])
     lines = np.sort(lines[is_wrong])

@@ -14,7 +14,7 @@ from sublex.trec.runs import Run
 
 # A topic has few hits if it has less than this share of the usual number.
 FEW = 0.1
-# The fewest hits per topic that count as a chosen depth. A smaller usual number comes about by chance.
+# If topics usually have fewer hits than this, the number may be chance. Otherwise it is taken for a chosen depth.
 LEAST_DEPTH = 10
 
 

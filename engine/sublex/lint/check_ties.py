@@ -14,7 +14,7 @@ from sublex.lint.check_ids import match
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 
-# The value for "no grade". No grade in a file is as low.
+# The value for "no grade". All grades in files are higher.
 UNJUDGED = np.iinfo(np.int64).min
 
 
@@ -57,11 +57,11 @@ def groups(run: Run) -> Groups:
 
 
 def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
-    """Return the grade of each hit of the run, UNJUDGED if it has none."""
+    """Return the grade of each hit of the run. A hit without a grade has UNJUDGED."""
     matched = match(run.docnos, qrels.docnos)
     grades = np.full(len(run.docs), UNJUDGED)
-    # The grades of one topic, by document number. Each topic sets the entries of its judged documents, and afterwards
-    # resets them.
+    # The grades of the present topic, by document number. After each topic, the entries of its judged documents are
+    # reset.
     of_topic = np.full(int(max(matched.mine.max(initial=-1), matched.theirs.max(initial=-1))) + 1, UNJUDGED)
     for qid in run.qids:
         if qid in qrels:

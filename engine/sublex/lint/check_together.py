@@ -1,4 +1,4 @@
-"""Check runs, judgements, topics and documents against each other: whether they use the same ids."""
+"""Check whether runs, judgements, topics and documents use the same ids."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sublex.contracts.base import NO_FIELDS, Report
 
 ERROR, NOTE = "error", "note"
-# The most further lines that a finding names.
+# A finding names at most this number of further lines.
 LISTED = 4
-# The most characters of an id that a finding shows.
+# A finding shows at most this number of characters of an id.
 ID_LENGTH = 60
 
 
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
     @classmethod
     def at(cls, file: str, lines: Any, rule: str, severity: str, text: str, times: int | None = None) -> Finding:
-        """Return a finding about these lines; the text describes the first. `times` defaults to the number of lines."""
+        """Return a finding about these lines. The text describes the first line. `times` defaults to the number of lines."""
         listed = [int(line) for line in lines[: LISTED + 1]]
         more = tuple(line for line in listed[1:] if line)
         return cls(file, listed[0] if listed else 0, rule, severity, text, len(lines) if times is None else times, more)

@@ -36,7 +36,7 @@ BOM_TEXT = (
 
 
 class LintedFile(NamedTuple):
-    """A file, its kind (empty if unknown), and what it holds in words: "3 hits of 2 topics (six columns)"."""
+    """A file, its kind (empty if unknown), and a summary of its contents, such as "3 hits of 2 topics (six columns)"."""
 
     file: str
     kind: str
@@ -44,7 +44,7 @@ class LintedFile(NamedTuple):
 
 
 class LintResult(NamedTuple):
-    """The files in the order given, and the findings by file and line."""
+    """The files in the given order, and the findings in the order of files and lines."""
 
     files: tuple[LintedFile, ...]
     findings: tuple[Finding, ...]
@@ -55,9 +55,9 @@ def lint(
 ) -> LintResult:
     """Check files, each alone and all together.
 
-    `known` are the docnos of an index, from `index_docnos`; documents must be among them. `wanted` maps paths to kinds
-    ("collection", "topics", "qrels" or "run") for files whose kind is not to be detected. Raise InputError for a file that does
-    not exist or cannot be opened, and for an unknown kind.
+    `known` are the docnos of an index, from `index_docnos`; the documents must be among them. `wanted` maps paths to
+    kinds: "collection", "topics", "qrels" or "run". The kinds of other files are detected. Raise InputError for a file
+    that does not exist or cannot be opened, and for an unknown kind.
     """
     kinds = wanted or {}
     names = [os.fspath(path) for path in paths]
@@ -76,7 +76,7 @@ def lint(
         files.append(file)
         alone += findings
     together = contents.check_together(known)
-    # With judgements, a finding says how ties change AP. This finding replaces the finding of the run alone about ties.
+    # With judgements, a finding says how ties change AP. It replaces the finding about ties in the run alone.
     with_ap = {finding.file for finding in together if finding.rule == "tie"}
     alone = [finding for finding in alone if finding.rule != "tie" or finding.file not in with_ap]
     places = {name: place for place, name in enumerate(reversed(names))}
@@ -94,7 +94,7 @@ class _Contents:
         self.collection = CollectionDocnos()
 
     def lint(self, source: FileSource, kind: str) -> tuple[str, list[Finding]]:
-        """Read and check one file of this `kind`; return what the file holds in words, and the findings about it."""
+        """Read and check one file of this `kind`. Return a summary of its contents in words, and the findings about it."""
         if kind == COLLECTION:
             return self.collection.lint(source)
         path, listen, report = source.path, Reported(source.path), Report()
@@ -122,7 +122,10 @@ class _Contents:
         return f"{what} ({form})", findings
 
     def check_together(self, known: Ids | None) -> list[Finding]:
-        """Return the findings about all files together; each of several qrels or topic files is checked in turn."""
+        """Return the findings about all files together.
+
+        If there are several files of qrels or topics, each is checked in turn.
+        """
         findings = self.collection.check()
         collection = self.collection.docnos() if self.collection.files else None
         docnos = [ids for ids in (known, collection) if ids]
@@ -132,7 +135,7 @@ class _Contents:
 
 
 def _lint_file(contents: _Contents, path: str, wanted: str) -> tuple[LintedFile, list[Finding]]:
-    """Read one file; a file that cannot be read as any kind is itself a finding."""
+    """Read and check one file. If it cannot be read as any kind, return a finding about this."""
 
     def refused(what: str, line: int, rule: str, text: str) -> tuple[LintedFile, list[Finding]]:
         return LintedFile(path, "", what), [Finding.at(path, [line], rule, ERROR, text)]

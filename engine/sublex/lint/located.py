@@ -1,6 +1,6 @@
-"""Ids, judgements and runs, together with the file and the lines that they come from. Findings name the file and lines.
+"""Ids, judgements and runs, with the file and the lines from which they come. Findings name these.
 
-Objects that were not read by lint have no line numbers; their lines are 0.
+If another module read the object, line numbers are unknown and all lines are 0.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Located(NamedTuple):
 
 
 def locate(columns: Any) -> Located:
-    """Return judgements or a run with a name and with lines, which are 0 unless lint has read the file."""
+    """Return judgements or a run with the name of the file and with lines. Lines are 0 unless lint has read the file."""
     if isinstance(columns, Located):
         return columns
     name = getattr(columns, "path", "") or getattr(columns, "tag", "") or type(columns).__name__.lower()

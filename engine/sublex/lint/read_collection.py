@@ -1,4 +1,6 @@
-"""Read the files of a collection, also after faults, and collect findings about documents and all docnos.
+"""Read the files of a collection to their end in spite of faults.
+
+Collect all docnos, and findings about documents.
 
 Documents are streamed; only docnos and the places of faults stay in memory.
 """
@@ -20,17 +22,17 @@ from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 
-# Docnos numbered per call.
+# The number of docnos that are numbered in one call.
 BATCH = 1 << 13
 
 
 class CollectionDocnos:
-    """The docnos of one collection, which may be several files, and the file and line where each docno first stands."""
+    """The docnos of a collection of one or more files, with the file and line where each docno occurs first."""
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self._table = Interner()
-        # Arrays that, one after the other, have a row for each docno: the position of its file in `files`, and its
+        # Arrays that together have a row for each docno. A row is the position of the docno's file in `files`, and its
         # line.
         self._places: list[np.ndarray] = [np.empty((0, 2), np.int64)]
 
@@ -40,7 +42,7 @@ class CollectionDocnos:
         return Ids(self._table.strings(), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
 
     def lint(self, source: FileSource) -> tuple[str, list[Finding]]:
-        """Read and check one more file or folder; return what it holds in words, and the findings about it."""
+        """Read and check one more file or folder. Return a summary of its contents in words, and the findings about it."""
         documents, forms, findings = 0, [], []
         registry, notes = plugins.load(), Report()
         known = detect_reader(source, registry, None)
@@ -63,7 +65,7 @@ class CollectionDocnos:
         for place, path in enumerate(self.files):
             mine = np.flatnonzero(files == place)
             findings += check_names(Ids(ids.strings.take(mine), path, ids.lines[mine]), "docno")
-        # With several files, the number of a line does not say which file the line is in.
+        # With several files, a line number alone does not identify a line.
         lines = ids.lines if len(self.files) < 2 else np.zeros_like(ids.lines)
         return findings + list(check_clashes(ids._replace(lines=lines), "docno"))
 
@@ -112,13 +114,13 @@ class _FileFaults:
         # The line and docno of each document without text, and of each document with a NUL byte.
         self.empty: list[tuple[int, str]] = []
         self.nul: list[tuple[int, str]] = []
-        # The line of the document after which the reader first made each note.
+        # For each note of the reader: the line of the document after which the note first appeared.
         self.note_lines: dict[str, int] = {}
 
     def inspect(self, document: Document, report: Report) -> None:
         """Look for faults in one document. Record the document's line for new notes.
 
-        New notes are the notes that the reader has made since the document before.
+        New notes are those that the reader has made since the previous document.
         """
         self.documents += 1
         docno, line = document.docno, report.line
@@ -131,7 +133,7 @@ class _FileFaults:
             self.nul.append((line, docno))
 
     def findings(self, path: str, report: Report, first_place: str) -> list[Finding]:
-        """Return the faults as findings; `first_place` says where the first repeated docno stood before."""
+        """Return the faults as findings. `first_place` returns a clause about the earlier place of a repeated docno."""
         findings = []
         if report.problems:
             lines = [problem.line for problem in report.problems]

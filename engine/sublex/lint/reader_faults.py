@@ -1,4 +1,4 @@
-"""Turn the faults that the readers of `sublex.trec` report into findings, which say what each fault leads to."""
+"""Turn the faults that the readers of `sublex.trec` report into findings. A finding says what the fault causes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.trec.rows import Fault
 
 
 class Effect(NamedTuple):
-    """The rule of a finding, and its text, in which names in braces stand for facts about the first line."""
+    """The rule of a finding and its text. Names in braces in the text stand for facts about the first line."""
 
     rule: str
     text: str
@@ -115,8 +115,8 @@ class Reported:
         refused = [kind for kind, faults in self.faults.items() if faults[0].refusal]
         found = []
         for kind, (rule, text, severity) in effects.items():
-            # A file is "empty" also if all its lines were refused. Then the other faults say why, so "empty" is not
-            # reported.
+            # A file counts as "empty" even if all its lines were refused. The other faults then give the reason, so
+            # "empty" is not reported.
             if kind in self.faults and (kind != "empty" or refused == ["empty"]):
                 lines = list(chain.from_iterable(fault.lines for fault in self.faults[kind]))
                 facts = _facts(self.faults[kind][0].about)
@@ -125,7 +125,7 @@ class Reported:
 
 
 def _facts(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about a line as findings show them."""
+    """Return the facts about a line in the form that findings show."""
     facts = {name: show_id(fact) if name in ("qid", "docno", "cell") else fact for name, fact in about.items()}
     facts["before"] = f"on line {about['line_before']}" if about.get("line_before") else "before"
     return facts

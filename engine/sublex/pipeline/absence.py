@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class StageRank(NamedTuple):
-    """A stage of a pipeline, the document's rank after the stage (0 if it is no hit), and the number of hits."""
+    """A stage of a pipeline, the rank of the document after the stage, and the number of hits. Rank 0 means no hit."""
 
     expression: Expression
     rank: int
@@ -31,7 +31,7 @@ class StageRank(NamedTuple):
 
 
 class QueryWord(NamedTuple):
-    """A word of the query after all expanders, with its weight, its frequency in the document, and its documents."""
+    """A word of the expanded query, with its weight, its frequency in the document, and the number of documents with it."""
 
     word: str
     weight: float
@@ -42,8 +42,8 @@ class QueryWord(NamedTuple):
 class Absence(NamedTuple):
     """Why a document is not among the first k hits: the query's words, its rank after each stage, and useful changes.
 
-    A change is a sentence about a depth or a weight with which the document is among the first k hits, or about a filter
-    that does not keep the document.
+    A change is a sentence. It names a depth or a weight that brings the document among the first k hits, or a filter
+    that drops the document.
     """
 
     docno: str
@@ -64,7 +64,10 @@ def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) 
 
 
 def kept_none(index: Index, query: Query, pipeline: Pipeline) -> tuple[Expression, Expression, int] | None:
-    """Return the filter that dropped all hits, the stages before it, and the number of hits that these have; None without one."""
+    """Return the filter that dropped all hits, the stages before it, and their number of hits.
+
+    Return None if no filter did.
+    """
     stages = pipeline.expression.stages if isinstance(pipeline.expression, Chain) else ()
     for place, stage in enumerate(stages):
         if place and getattr(stage, "kind", "") == "filter":
@@ -137,11 +140,11 @@ def _last(expression: Expression) -> Expression:
 
 
 def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
-    """Return a weight for part `number` of a blend with which the document is among the first k; None without one.
+    """Return a weight for part `number` of a blend that brings the document among the first k hits, or None.
 
-    Of several weights, the one nearest to the part's present weight is returned. As the part's weight grows, the
-    document and another candidate change their order at one weight at most. Between two neighbouring weights of this
-    kind, the rank of the document is constant. It is counted in sorted lists of these weights.
+    If several weights do so, return the nearest to the part's present weight. As the part's weight grows, the document
+    and another candidate change their order at most once. Between two neighbouring weights at which some pair changes
+    its order, the rank of the document is constant. Sorted lists of these weights give the rank.
     """
     scoring = pipeline.scorer.start(State(query))
     if isinstance(scoring, ChainScoring):
@@ -156,8 +159,8 @@ def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, numbe
     others = sum((other * scores for other, scores in parts), np.zeros(len(docs)))
     rise, gap = own[place[0]] - own, others - others[place[0]]
     always = np.count_nonzero((rise == 0) & (gap > 0))
-    # When the weight grows to gap / rise, the document passes another one that rises more slowly, and is passed by
-    # another one that rises faster.
+    # At the weight gap / rise, the document passes a candidate that rises more slowly, and a candidate that rises
+    # faster passes the document.
     passes, passed = np.sort(gap[rise > 0] / rise[rise > 0]), np.sort(gap[rise < 0] / rise[rise < 0])
     ends = np.unique(np.concatenate([passes, passed, [0.0]]))
     ends = ends[ends >= 0]

@@ -1,4 +1,4 @@
-"""Composing: makes the stages that run a resolved expression on a snapshot."""
+"""Make the stages that run a resolved expression on a snapshot."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ from sublex.tools.messages import Message, Step, counted
 # The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
 # BM25.
 FEEDBACK = Call("rankers:BM25")
-# The kinds of components whose objects are fitted models, and those whose objects may be.
+# The kinds of components that are always fitted models, and the kinds that may be fitted models.
 FITTED = ("representation", "smoother")
 MAY_BE_FITTED = ("expander", "filter")
-# The number of pipelines that a composer keeps. The pipelines that were used last are kept.
+# A composer keeps this number of pipelines: those that were used last.
 KEPT = 64
 
 
@@ -95,9 +95,11 @@ class Composer(Uncopied):
         self.snapshot, self.allow_uncovered, self._registry = snapshot, allow_uncovered, registry
         self._pipelines: dict[tuple[Any, ...], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
-        # The searchers of Python objects, each for as long as a pipeline has it: a session makes many such objects.
+        # The searchers of Python objects. A searcher goes when no pipeline has it, because a session makes many of
+        # these objects.
         self._given: WeakValueDictionary[tuple[object, ...], Searcher] = WeakValueDictionary()
-        # The parts of objects that users gave in place of an expression, by the `id` of the object.
+        # Users may give a Python object in place of an expression. This has the part for each such object, by the
+        # object's `id`.
         self._standing: WeakValueDictionary[int, PythonPart] = WeakValueDictionary()
         self._rerankers: WeakValueDictionary[tuple[object, ...], NamedReranker] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
@@ -143,7 +145,7 @@ class Composer(Uncopied):
                 self._pipelines[key] = kept
                 if len(self._pipelines) > KEPT:
                     del self._pipelines[next(iter(self._pipelines))]
-        # Parts with equal code and values share a searcher, which has to call the object of this expression.
+        # Parts with equal code and values share a searcher. It must call the object in this expression.
         for part in parts:
             if isinstance(part, PythonRanker):
                 self._searcher_of(part)
@@ -193,7 +195,9 @@ class Composer(Uncopied):
         return _Kept(pipeline, files)
 
     def _versions(self, resolved: Expression) -> dict[str, str]:
-        """Return a text for each model, retriever and function that says on which code and state the hits depend.
+        """Return a text for each model, retriever and function.
+
+        The text identifies the code and the state that the hits depend on.
 
         The state of a model is its fingerprint, its number of uncovered documents, and the hash of what people decided
         about its labels. The state of a retriever is the state of the foreign index.
@@ -220,8 +224,9 @@ class Composer(Uncopied):
         return found | states(resolved)
 
     def _files(self, resolved: Expression) -> dict[str, str]:
-        """Return the hashes of the resources, and the states of the folders of encoders, that a resolved expression names."""
-        # A reranker may name a folder too, in which it keeps scores; an encoder reads its folder.
+        """Return the hashes of the resources in a resolved expression, and the states of its encoders' folders."""
+        # Encoders read the folder that they name. A reranker may also name a folder, where it keeps scores; its state
+        # is not needed.
         values = (
             c.values[p.name]
             for c in components_in(resolved)
@@ -241,7 +246,7 @@ class Composer(Uncopied):
         return hashes
 
     def read(self, expression: Expression, defaults: Defaults) -> MeantExpression:
-        """Return the expression with every name resolved to a component, and what there is to say about it."""
+        """Return the expression with every name resolved to a component, and sentences about the models that were chosen."""
         meant, notes = self.meant(expression, defaults)
         try:
             return MeantExpression(self.registry.resolve_all(meant, defaults), notes)
@@ -251,10 +256,10 @@ class Composer(Uncopied):
             raise
 
     def meant(self, expression: Expression, defaults: Defaults) -> MeantExpression:
-        """Return the expression with the names of the index written out, and with the fitted models that it means.
+        """Return the expression with names of the index written out, and components replaced by matching fitted models.
 
-        The expression may have ranges. The result has a sentence for each model that is taken for another expression than its
-        own.
+        The expression may have ranges. The result has a sentence for each model whose own expression differs from the
+        one that the user wrote.
         """
         if isinstance(expression, Component):
             return MeantExpression(expression, ())
@@ -288,7 +293,7 @@ class Composer(Uncopied):
         return NamedFilter(str(component), made, self.term_table, self.models(component), self._masks, key)
 
     def reranker(self, component: Component) -> NamedReranker:
-        """Return the reranker of a component. As long as a pipeline has it, further pipelines share it."""
+        """Return the reranker of a component. Pipelines share it for as long as one of them exists."""
         key = (*self._key(component), *map(id, python_parts(component)))
         with self._lock:
             made = self._rerankers.get(key)
@@ -316,7 +321,8 @@ class Composer(Uncopied):
                 searcher = Searcher(self.snapshot, ranker.make(), str(ranker), self.term_table, ranker.state)
                 self._given[ranker.key] = searcher
             elif searcher.ranker.part.thing is not ranker.thing:  # type: ignore[attr-defined]
-                # The object that made the first scores may have changed; this one has just been looked at.
+                # The earlier object may have changed since. The new object was checked just now, so the searcher takes
+                # it.
                 searcher.ranker.use(ranker)  # type: ignore[attr-defined]
             return searcher
 
@@ -363,7 +369,7 @@ class Composer(Uncopied):
         return node.kind in FITTED or (node.kind in MAY_BE_FITTED and isinstance(node.make(), Fittable))
 
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
-        """Return the components of a resolved expression that are fitted, without the models that they depend on."""
+        """Return the fitted components of a resolved expression, without the models that they depend on."""
         return list(self._fitted_in(resolved))
 
     def _fitted_in(self, node: Any) -> Iterator[Component]:
@@ -378,7 +384,7 @@ class Composer(Uncopied):
                 yield from self._fitted_in(child)
 
     def _expect_fitted(self, given: Expression, resolved: Expression) -> None:
-        """Raise IndexProblem if an expression with built-in names needs models that are not fitted; the message names the names."""
+        """Raise IndexProblem, with the names, if an expression with built-in names needs models that are not fitted."""
         named = pipelines_in(given, self.snapshot.names, self.registry)
         if named and (missing := self.unfitted(resolved)):
             root = self.snapshot.path
@@ -396,7 +402,7 @@ class Composer(Uncopied):
         return [str(c) for c in components if self._namer.model_of(c) not in self.snapshot.fitted]
 
     def release_unused(self) -> None:
-        """Drop the searchers, with their impacts, and the models that no expression has used since the last call."""
+        """Drop models and searchers, with their impacts, that no expression has used since the last call."""
         with self._lock:
             self._searchers = {name: searcher for name, searcher in self._searchers.items() if name in self._used}
             self._models = {key: model for key, model in self._models.items() if key in self._used}
@@ -405,8 +411,8 @@ class Composer(Uncopied):
     def compose(self, resolved: Expression, defaults: Defaults, cache: Cache | None = None) -> Scorer:
         """Return the scorer that runs a resolved expression.
 
-        `defaults` are the defaults for the ranker that finds feedback documents for an expander. With a cache, the
-        expressions that are composed with it share the results of the parts of their blends.
+        `defaults` are those of the ranker that finds feedback documents for an expander. Expressions that are composed
+        with one cache share the results of the parts of their blends.
         """
         python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
@@ -427,7 +433,7 @@ class Composer(Uncopied):
 def _allowed(snapshot: Snapshot, masks: Masks, term_table: TermTable, condition: Condition) -> Mask:
     """Return the mask of the documents that the condition of a query allows.
 
-    The function has no composer, which would be in a cycle with its pipelines.
+    The function must not hold a composer: the composer and its pipelines would then refer to each other.
     """
     return masks.get(("condition", condition), ConditionKeep(condition, term_table, snapshot))
 
@@ -438,8 +444,8 @@ def unpickled(snapshot: Snapshot, allow_uncovered: bool) -> Composer:
     return Composer(snapshot, allow_uncovered=allow_uncovered)
 
 
-# How pickled objects are made again. Their origins have no composer, because a composer keeps its searchers, models and pipelines:
-# in a cycle, the memory of their impacts and rows would be freed late.
+# How pickled objects are made again. Their origins hold no composer, because a composer holds its searchers, models and
+# pipelines. With a cycle of references, the memory of impacts and rows would be freed late.
 
 
 def _pipeline_of(snapshot: Snapshot, allow_uncovered: bool, resolved: Expression, profile: str) -> Pipeline:
@@ -456,7 +462,10 @@ def _model_of(snapshot: Snapshot, allow_uncovered: bool, component: Component) -
 
 
 class MeantExpression(NamedTuple):
-    """An expression as the index reads it, and a sentence for each model that was taken for another expression than its own."""
+    """An expression as the index reads it.
+
+    `notes` tell which model stands for a component, where their expressions differ.
+    """
 
     expression: Expression
     notes: tuple[str, ...]
@@ -536,7 +545,9 @@ class _Composition:
         return list(map(self.stage, nodes))
 
     def filtered(self, before: Sequence[Expression], node: Expression, whole: Chain) -> Scorer | None:
-        """Return the scorer of a chain that ends with a filter; None if its last node is anything else.
+        """Return the scorer of a chain that ends with a filter.
+
+        Return None if the last node is not a filter.
 
         The filter may be cut or normalised. For a filter that looks at more than the document, the result is None too.
         """
@@ -619,10 +630,12 @@ class _Composition:
 
 
 def _python_parts(expression: str | Expression) -> list[PythonPart] | None:
-    """Return the Python objects of an expression, which with its text are the key of its pipeline.
+    """Return the Python objects of an expression.
 
-    Return None if the pipeline must not be found by a key. This holds for an expression with a resolved component,
-    because another profile may have resolved the component.
+    They and the text of the expression are the key of its pipeline.
+
+    Return None for an expression with a resolved component. Its pipeline has no key, because another profile may have
+    resolved the component.
     """
     if isinstance(expression, str):
         return []
@@ -653,7 +666,7 @@ def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
 
 
 def _expect_last(stages: Sequence[Expression]) -> None:
-    """Raise InputError if a sort stage stands anywhere but at the end of a chain."""
+    """Raise InputError if a sort stage is not the last stage of a chain."""
     for node in (*stages[:-1], *(child for stage in stages[-1:] for child in walk(stage) if child is not stage)):
         for component in components_in(node):
             if component.registration.factory is Sort:
@@ -663,12 +676,12 @@ def _expect_last(stages: Sequence[Expression]) -> None:
 
 
 def _cut(scorer: Scorer, depth: int) -> Scorer:
-    """Return a scorer that keeps the first hits of another one."""
+    """Return a scorer that keeps the first `depth` hits of another scorer."""
     return Scorer(partial(CutScoring, scorer, depth), scorer.finds, through=False)
 
 
 def _is_filter(node: Expression) -> bool:
-    """Return whether a part of a blend is a filter, with no other stage."""
+    """Return whether a part of a blend is only a filter."""
     match node:
         case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
             return _is_filter(inner)

@@ -87,7 +87,7 @@ class Contents:
 
     @property
     def statistics(self) -> Statistics:
-        """The numbers of live documents, tokens and postings, and the mean document length."""
+        """The number of live documents, the number of tokens, the number of postings, and the mean document length."""
         return self.snapshot.statistics
 
     @property
@@ -106,7 +106,7 @@ class Contents:
         return self.snapshot.names
 
     def nbytes(self) -> dict[str, int]:
-        """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
+        """Return the bytes on disk by kind: each component of segments, models, resources, and derived data."""
         return self.snapshot.nbytes()
 
     # Analysis and terms.
@@ -128,9 +128,9 @@ class Contents:
     def term(self, term: str) -> Term | None:
         """Return the statistics of a term, or None when no live document contains it.
 
-        A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`. The
-        printed form of an operator, such as `#1('stem','cell')`, stands for the operator, and "title:indexing" for the term
-        within the field. Raise InputError if the analyzer makes several terms of it.
+        If the text is not a term of the index, the analyzer makes a term of it, so "indexing" finds the term `index`.
+        The printed form of an operator, such as `#1('stem','cell')`, stands for the operator, and "title:indexing" for
+        the term within the field. Raise InputError if the analyzer makes several terms of the text.
         """
         named = self._term(term)
         if not isinstance(named, Operator):
@@ -142,8 +142,10 @@ class Contents:
         return Term(named, df, cf, words_in(named, self.snapshot.corpus.surface))
 
     def _term(self, text: str) -> str:
-        """Return the term that a text stands for: the text itself if it is a term, the operator that it prints, a term within
-        a field, or else what the analyzer makes of it.
+        """Return the term that a text stands for.
+
+        The first that applies is returned: the text itself as a term, an operator, a term within a field, or the term
+        that the analyzer makes of the text.
         """
         if isinstance(text, Operator) or self.snapshot.term(arguments.text(text, "The term")):
             return text
@@ -162,7 +164,7 @@ class Contents:
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes.
 
-        The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms. The
+        The analyzer treats the letters of the pattern like letters of words, so capitals find lower-case terms. The
         printed form of an operator matches the operator.
         """
         if operator(arguments.text(pattern, "The pattern")):
@@ -182,7 +184,7 @@ class Contents:
     def postings(self, term: str) -> Postings:
         """Return the live documents that contain a term, and its frequency in each; empty for an unknown term.
 
-        A text that is no term of the index is an operator or is analysed, as by `term`.
+        `term` says how a text is read that is not a term of the index.
         """
         named = self._term(term)
         if not isinstance(named, Operator):
@@ -197,7 +199,7 @@ class Contents:
 
     @property
     def corpus(self) -> SnapshotCorpus:
-        """The documents in the form to which plugins fit their models: counts, vocabulary, lengths, texts."""
+        """The documents as plugins get them to fit models: counts, vocabulary, lengths and texts."""
         return self.snapshot.corpus
 
     def doc(self, docno: str) -> int | None:
@@ -226,10 +228,10 @@ class Contents:
         return doc
 
     def documents(self, columns: str | Iterable[str] | None = None) -> LiveDocuments:
-        """Return an iterator over all live stored documents, in the order in which they were indexed.
+        """Return an iterator over all live stored documents, in the order of indexing.
 
-        Its methods `to_pandas` and `to_parquet` give the documents' values in columns of the index: in `columns`, such as
-        "year,category", or by default in all.
+        Its methods `to_pandas` and `to_parquet` return the values of `columns`, such as "year,category". By default
+        they return all columns of the index.
         """
         from sublex.pipeline.documents import LiveDocuments
 

@@ -1,4 +1,4 @@
-"""Compare two explanations: the words and parts of two scores, and the difference that each makes."""
+"""Compare two explanations: list the words and other parts of two scores, and how far each part differs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def gaps(one: Explanation, other: Explanation) -> list[PartDifference]:
     for side, tree in enumerate((one, other)):
         for unit in units(tree):
             parts.setdefault((unit.part, unit.label), [0.0, 0.0])[side] += unit.value
-    # A document that is not found has the score minus infinity; parts with infinite values are left out.
+    # A document that was not found has the score minus infinity, so parts with infinite values are left out.
     finite = ((name, values) for name, values in parts.items() if all(map(math.isfinite, values)))
     found = [PartDifference(a - b, part, label, a, b) for (part, label), (a, b) in finite if a != b]
     return sorted(found, key=lambda gap: -abs(gap.difference))
 
 
 def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[ScorePart]:
-    """Yield the parts of a score that people compare, such as words or topics.
+    """Yield the parts into which people divide a score, such as words or topics.
 
     For a blend, the parts within each of its components are yielded. `factor` multiplies their values; `part` is the
     label of the component that contains the node.

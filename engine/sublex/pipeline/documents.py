@@ -1,4 +1,4 @@
-"""The live documents of an index: one after the other, or with their columns as a DataFrame or a Parquet file."""
+"""The live documents of an index, as an iterator, a DataFrame or a Parquet file. The last two have the columns."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DOCNO = "docno"
 class LiveDocuments(Iterator[Document]):
     """An iterator over the live stored documents of an index, in the order in which they were indexed.
 
-    `to_pandas` and `to_parquet` give their docnos with the columns that were asked for, and need no stored texts.
+    `to_pandas` and `to_parquet` return docnos and the requested columns; they do not need stored texts.
     """
 
     def __init__(self, snapshot: Snapshot, columns: str | Iterable[str] | None = None):
-        """Read the documents of a snapshot, with these columns; by default with all."""
+        """Prepare to read the documents of a snapshot, with these columns or, by default, with all columns."""
         names = list(snapshot.columns) if columns is None else columns
         if isinstance(names, str):
             names = [name.strip() for name in names.split(",")]
@@ -62,15 +62,15 @@ class LiveDocuments(Iterator[Document]):
         """Return the docnos and the columns of all live documents."""
         docnos = self._snapshot.all_docnos.take(self._live).tolist()
         columns = {name: self._snapshot.column(name).rows(self._live) for name in self.columns}
-        # Perhaps only deleted documents had no value, or several.
+        # The whole column may have missing or several values only in deleted documents, so look at the live ones.
         one = [name for name, column in columns.items() if (value_counts(column) == 1).all()]
         return docnos, columns | {name: replace(columns[name], starts=None) for name in one}
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each document: its docno, and its value in each column.
 
-        Dates become datetime64. A missing value is NaT, NaN, None, or in a column of whole numbers NA of the type Int64. If
-        a document has several values in a column, the column has a list for each document. pandas must be installed.
+        Dates become datetime64, and whole numbers with missing values Int64. A missing value is NaT, NaN, None or NA.
+        If a document has several values in a column, the column has a list for each document. pandas must be installed.
         """
         docnos, columns = self._read()
         frame = data_frame({DOCNO: docnos} | {name: _cells(column) for name, column in columns.items()})
@@ -102,7 +102,7 @@ def _several(column: Column) -> bool:
 
 
 def _cells(column: Column) -> Any:
-    """Return what a DataFrame has of a column: an array with an entry for each document, or lists of their values."""
+    """Return a column for a DataFrame: an array with an entry for each document, or a list of values for each."""
     values: Any = column.values
     if column.kind == "text":
         values = np.array([*Strings.of(column.words).tolist(), None], object)[values]
@@ -124,7 +124,7 @@ def _cells(column: Column) -> Any:
 
 
 def _listed(column: Column, values: np.ndarray) -> np.ndarray:
-    """Return values as they stand in a list: dates as `datetime.date`."""
+    """Return values for a list; dates become `datetime.date`."""
     return column.values.astype("datetime64[D]").astype(object) if column.kind == "date" else values
 
 

@@ -1,4 +1,4 @@
-"""Facets: how many of the documents found have each value of a column, or each label of a fitted model."""
+"""Facets: the values of a column or the labels of a fitted model, and how many of the documents found have each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Facets(NamedTuple):
     """The facets of one column or model, the most frequent first.
 
     `counted` is the number of documents that were counted, and `missing` the number of those without a value. `is_all`
-    says whether these are all documents found, and not only the first ones.
+    is false if only the first of the documents found were counted.
     """
 
     of: str
@@ -43,11 +43,12 @@ def facets_of(
     condition: Condition | None = None,
     without: int | None = None,
 ) -> Facets:
-    """Return the facets of a column or a fitted model of the documents that a pipeline finds for a query.
+    """Return the facets of a column or a fitted model, counted in the documents that a pipeline finds for a query.
 
-    Documents have to meet `condition`, too; but for the facets of a column, its parts that read this column alone do not
-    count, so that a user who chose a value sees what other values would give. Labels, and columns if the pipeline has
-    more than rankers, expanders and filters, are counted in the first 1,000 documents. The document `without` is left out.
+    The documents must also meet `condition`. The facets of a column ignore the parts of the condition that read only
+    this column: a user who chose a value then sees how many documents the other values have. Labels are counted in the
+    first 1,000 documents. So are columns, if the pipeline has more than rankers, expanders and filters. The document
+    `without` is left out.
     """
     is_column = of in index.snapshot.columns
     check(condition, index.snapshot)
@@ -66,7 +67,7 @@ def facets_of(
 
 
 def refuse_unknown(index: Index, of: str) -> None:
-    """Raise InputError for a name that is neither a column nor a component's, unless it is most like the name of a model."""
+    """Raise InputError if a name is neither a column nor a component. A name that is most like a model's passes here."""
     columns, models = index.snapshot.columns, index.registry.names("representation")
     known = {*columns, *index.snapshot.names, *map(str.casefold, index.registry.names("component"))}
     if not is_name(of) or of in known or of.casefold() in known:
@@ -88,6 +89,6 @@ def missing_in(column: Column) -> int:
 
 
 def _found(pipeline: Pipeline, query: Query, most: int) -> Hits:
-    """Return the best `most` documents that a pipeline finds when no stage keeps fewer."""
+    """Return the best documents that a pipeline finds. Each stage keeps up to `most` of them."""
     with one_search():
         return pipeline.scorer.start(State(query, depth=max(most, DEPTH))).find(most).first(most)

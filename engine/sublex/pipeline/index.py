@@ -1,7 +1,10 @@
-"""The index as users hold it: documents to read, rankers to run, models to fit, and changes to make.
+"""The object `Index` that users hold.
 
-An `Index` holds one snapshot, which never changes, and the composer that makes pipelines for it. A method that changes the index
-writes the next generation and then replaces both; hits, searchers and pipelines made before keep working on their own snapshot.
+It reads documents, runs rankers, fits models and changes the index.
+
+An `Index` holds one snapshot, which never changes, and the composer that makes pipelines for it. A method that changes
+the index writes the next generation, and then replaces the snapshot and the composer. Older hits, searchers and
+pipelines keep working on their own snapshot.
 """
 
 from __future__ import annotations
@@ -60,10 +63,10 @@ def silently(text: str) -> None:
 class Index(Contents):
     """An index: reads, ranks and explains documents, fits models, and adds, deletes and merges documents.
 
-    Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
-    an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default. `built` is the summary
-    of the build, if `sublex.build` made the index. A pickled index has its path and generation, which are opened again where the index
-    is unpickled and used.
+    `sublex.open` and `sublex.build` return an index. The argument `pipeline` of a method may be a text such as "BM25 >>
+    RM3 >> BM25", an `Expression`, or a `Pipeline` that `pipeline()` returned. By default, the method ranks by the
+    profile's default ranker. `built` is the summary of the build, if `sublex.build` made the index. A pickle of an
+    index holds its path and generation. The unpickled index opens this generation when it is used.
     """
 
     def __init__(
@@ -88,7 +91,7 @@ class Index(Contents):
 
     @cached_property
     def _composer(self) -> Composer:
-        # Composing is imported for the first pipeline, so that commands which only read the index start sooner.
+        # The composer is imported for the first pipeline, so that commands which only read the index start sooner.
         from sublex.pipeline.compose import Composer
 
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
@@ -160,11 +163,12 @@ class Index(Contents):
     def query(self, text: str | Query, language: str = "plain", *, judged: Mapping[str, int] | None = None) -> Query:
         """Return a text as a query: its terms, each with weight 1.
 
-        With the language "query", the text is read in the query language, which has phrases, required and excluded words
-        and more; the query then has a `tree`, whose `notes` say what in the text is plain text. A `SublexWarning` gives
-        each note, too. With "weighted", the text is terms of the index with weights, as in "crane^1 river^0.5". If the
-        argument is a query, its terms stay. `judged` has the grades of documents by docno: expanders then take the
-        documents with a grade above 0 for relevant, in place of the first ones found, and the others for non-relevant.
+        With the language "query", the text may have phrases, required and excluded words, and the other forms of the
+        query language. The query then has a `tree`, whose `notes` name forms that were read as plain text; each note is
+        also a `SublexWarning`. With "weighted", the text has terms of the index with weights, as in "crane^1
+        river^0.5". If the argument is a query, its terms stay. `judged` has the grades of documents by docno. Expanders
+        then take the documents with a grade above 0 for relevant, in place of the first documents found, and the others
+        for non-relevant.
         """
         query = self._query(text, language)
         if judged is not None:
@@ -178,7 +182,7 @@ class Index(Contents):
         return query
 
     def uncovered(self) -> Index:
-        """Return this index, ranking with fitted models that do not cover all documents, too."""
+        """Return this index in a form that also ranks with fitted models that do not cover all documents."""
         if self.allow_uncovered:
             return self
         index = copy.copy(self)
@@ -187,11 +191,11 @@ class Index(Contents):
         return index
 
     def with_queries(self, queries: Mapping[str, Any]) -> Index:
-        """Return this index with vectors of queries, which components such as `dense(NAME)` ask for.
+        """Return this index with vectors of queries, for components such as `dense(NAME)`.
 
-        `queries` has, for names of vectors of the index, files, data frames with the columns qid, query and vector, or
-        other forms that `add_vectors` takes. A query of a topic has the vector of the topic's id; other queries have the
-        vector of their text.
+        `queries` is a dictionary. Its keys are names of vectors of the index. Its values are files, data frames with
+        the columns qid, query and vector, or other forms that `add_vectors` takes. The query of a topic gets the vector
+        with the topic's id; any other query gets the vector with its text.
         """
         from sublex.vectors.queries import QueryVectors
 
@@ -255,7 +259,7 @@ class Index(Contents):
         queries: Mapping[str, Any] | None = None,
         judged: Mapping[str, int] | None = None,
     ) -> Hits:
-        """Return the best k documents for a text, or for a query of weighted terms, best first.
+        """Return the best k documents for a text or a query, best first.
 
         `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of queries, as for `with_queries`.
         `judged` has the grades of documents, from which expanders learn, as for `query`.
@@ -273,7 +277,7 @@ class Index(Contents):
         queries: Mapping[str, Any] | None = None,
         judged: Mapping[str, int] | None = None,
     ) -> Answer:
-        """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
+        """Return the best k documents for a text, the query after all expanders, and the seconds that the search took."""
         if queries is not None:
             return self.with_queries(queries).answer(text, pipeline, k, profile, language=language, judged=judged)
         query, most = self.query(text, language, judged=judged), arguments.whole(k, "k")
@@ -327,7 +331,10 @@ class Index(Contents):
         return found
 
     def _terms_of(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """Return the terms of texts. If the analyzer refuses a text, return nothing; each text is then analysed by itself."""
+        """Return the terms of texts.
+
+        If the analyzer refuses a text, return an empty dictionary; each text is then analysed alone.
+        """
         # One call for all texts takes a fifth of the time of a call for each.
         try:
             return dict(zip(texts, self.snapshot.analyze_all(texts), strict=True))
@@ -342,7 +349,7 @@ class Index(Contents):
         *,
         language: str = "plain",
     ) -> list[LeftOut]:
-        """Return the words of a text that fitted models of a pipeline leave out: model, word and reason."""
+        """Return the words of a text that fitted models of a pipeline ignore. Each has its model, the word and the reason."""
         return self.pipeline(pipeline, profile).left_out(self.query(text, language))
 
     def explain(
@@ -358,8 +365,8 @@ class Index(Contents):
     ) -> Explanation:
         """Return a tree that shows how a document's score for a text is computed.
 
-        The pipeline need not find the document. The evidence of the root has the document's `rank`, None if it is not
-        found, and the number of documents `found`.
+        The pipeline need not find the document. The evidence of the root has the document's `rank`, and the number of
+        documents `found`. `rank` is None if the document is not found.
         """
         if queries is not None:
             index = self.with_queries(queries)
@@ -371,8 +378,8 @@ class Index(Contents):
     def similar(self, docno: str, k: int = 10, graph: Expr | None = None) -> Hits:
         """Return the documents that are nearest to a document in a fitted graph, nearest first, with their cosines as scores.
 
-        `graph` is the expression of the graph, such as "near(lsi)". Without it, the graph that is fitted is taken; of
-        several, the first in alphabetical order. A graph has up to 24 nearest documents for each.
+        `graph` is the expression of the graph, such as "near(lsi)". Without `graph`, the first fitted graph in
+        alphabetical order is taken. A graph has up to 24 nearest documents for each document.
         """
         from sublex.pipeline.likeness import nearest_documents
 
@@ -380,9 +387,10 @@ class Index(Contents):
         return nearest_documents(self, arguments.text(docno, "The docno"), arguments.whole(k, "k"), chosen)
 
     def duplicates(self, threshold: float = 0.8, width: int = 3) -> NearDuplicates:
-        """Return groups of near duplicates: documents that share at least `threshold` of their runs of `width` words.
+        """Return groups of near duplicates: documents that share most of their runs of `width` words.
 
-        The share is the Jaccard coefficient of the sets of runs in title and text. The index must store texts.
+        Documents are near duplicates if the Jaccard coefficient of their sets of runs is at least `threshold`. Runs
+        come from title and text. The index must store texts.
         """
         from sublex.pipeline.near_duplicates import near_duplicates
 
@@ -405,16 +413,17 @@ class Index(Contents):
         where: str = "",
         language: str = "plain",
     ) -> Any:
-        """Return the values of a column, or the labels of a fitted model, and the number of documents found that have each.
+        """Return each value of a column, or label of a fitted model, with the number of documents found that have it.
 
         `of` is the name of a column, or the expression of a model, and the result is a list of `ValueCount` or `Facet`,
         the most frequent first. With a list of names, the result is a dictionary of such lists.
 
-        `found` are hits of the index as it is now, or a query. For a query, columns count all documents with a word of
-        the query that pass the filters of the pipeline; labels count the first 1,000 documents, and so do columns for a
-        pipeline with representations, retrievers, Python functions or a depth. `where` is a condition such as
-        "year >= 2015 and category = cs.IR", which documents have to meet, too. The counts of a column ignore the parts of
-        it that read this column alone: if a user chose a category, its facet shows what other categories would give.
+        `found` is a query, or hits of the present generation. For a query, the values of columns are counted in all
+        documents that have a word of the query and pass the filters. Labels are counted in the first 1,000 documents;
+        so are columns if the pipeline has representations, retrievers, Python functions or a depth. `where` is a
+        condition such as "year >= 2015 and category = cs.IR" that documents must also meet. The counts of a column
+        ignore the parts of the condition that read only this column. So a user who chose one category still sees the
+        counts of the others.
         """
         if not isinstance(of, (str, Expression)):
             if not isinstance(of, Iterable):
@@ -457,7 +466,7 @@ class Index(Contents):
         return model.marks(model.query(self.query(text)), self._live(docno))
 
     def labels(self, expression: Expr) -> list[LabelState]:
-        """Return the labels of a fitted model as they stand, with what the model proposes and what people decided."""
+        """Return the present labels of a fitted model, with the model's proposals and the decisions of people."""
         from sublex.representations.labelling import states
 
         model = self._nameable(expression)
@@ -465,18 +474,19 @@ class Index(Contents):
         return states(model, model.facets(docs) if len(docs) else [])
 
     def label(self, expression: Expr, action: str, *labels: str | int) -> list[LabelState]:
-        """Decide about labels of a fitted model, in one commit of the index. Return all labels as they stand then.
+        """Decide about labels of a fitted model, in one commit of the index. Return all labels after the decision.
 
         `labels` are given by text or number. `action` is one of:
 
         * "accept": the labels are right,
-        * "rename": the first label is called as the second argument from now on,
+        * "rename": the first label gets the second argument as its new text,
         * "merge": the first label takes the documents of all others,
         * "reject": the labels are wrong and never shown again; their topics are shown by their words,
         * "undo": the last decision is taken back, or all decisions about the labels given,
         * "take": the decisions about another model's labels, given by its expression, are added.
 
-        Decisions are kept by the expression of the model. They outlive a refit, and apply to labels of the same text.
+        The index keeps decisions under the expression of the model. After a refit, they apply to labels with the same
+        text.
         """
         from sublex.representations.labelling import act
 
@@ -494,7 +504,7 @@ class Index(Contents):
     # Impacts kept on disk.
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
-        """Store the impacts of these rankers, and of no others, on disk.
+        """Store the impacts of these rankers on disk, and remove those of all others.
 
         They are computed again after every change of the index.
         """
@@ -516,14 +526,14 @@ class Index(Contents):
         impact_store.keep(self._snapshot, names, self._searcher_of)
 
     def kept_impacts(self) -> dict[str, int]:
-        """Return the bytes on disk of each ranker's impacts, and of the document numbers that they share."""
+        """Return the bytes on disk of each ranker's impacts, and of the document numbers that all rankers share."""
         from sublex.retrieval import impact_store
 
         return impact_store.sizes(self._snapshot, self._searcher_of)
 
     def _searcher_of(self, printed: str) -> Searcher:
-        # The printed form of a ranker leaves out the defaults of the profile "sublex". The profile of the index may
-        # have other defaults, so it must not resolve the printed form.
+        # The printed form of a ranker leaves out the defaults of the profile "sublex", so only this profile may resolve
+        # it. The profile of the index may have other defaults.
         return self.searcher(self._python_rankers.get(printed, printed), "sublex")
 
     # Fitted models.
@@ -542,8 +552,8 @@ class Index(Contents):
         """Fit a component, such as "lsi(e=100)", and the models that it depends on, and encode all documents.
 
         If `source` is another index, its fitted model is copied. `memory` is a limit in bytes: an error is raised if
-        fitting needs more. `progress` is called with the work done and the total, `counting` with the noun
-        of what is counted from then on, such as "documents" or "sweeps", and `say` with messages.
+        fitting needs more. `progress` is called with the work done and the total, and `say` with messages. `counting`
+        is called with the unit of the following work, such as "documents" or "sweeps".
         """
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
@@ -563,7 +573,7 @@ class Index(Contents):
         return self._composer.model(component)
 
     def outdated_models(self) -> dict[str, str]:
-        """Return a dictionary from the names on disk of outdated models to reasons.
+        """Return a dictionary from the folder names of outdated models to the reasons why they are outdated.
 
         No expression names an outdated model.
         """
@@ -590,8 +600,8 @@ class Index(Contents):
     def forget(self, *expressions: Expr, labels: bool = False) -> None:
         """Remove fitted models, with the rows that they computed for the documents.
 
-        If a model that stays depends on one of them, none is removed. What people decided about labels stays for the next
-        fit of the same expression, unless `labels` is set.
+        If a model that stays depends on one of them, none is removed. Decisions about labels stay for the next fit of
+        the same expression, unless `labels` is set.
         """
         from sublex.representations.fitting import forget
 
@@ -599,9 +609,12 @@ class Index(Contents):
         self._open()
 
     def name(self, name: str, expression: Expr) -> str:
-        """Give a name to an expression, and return what the name stood for before.
+        """Give a name to an expression.
 
-        The name is kept in the index. Wherever an expression is taken, the name stands for it, and the expression is printed.
+        Return the expression that had the name before.
+
+        The index keeps the name. It may stand wherever an expression may stand. Printed forms have the expression, not
+        the name.
         """
         from sublex.representations.names import give
 
@@ -624,11 +637,14 @@ class Index(Contents):
         return self._composer.models_in(operand(expression, ">>"), self._profile(None).defaults)
 
     def is_fitted(self, expression: Expr) -> bool:
-        """Return whether a model, such as "lsi(e=100)", is fitted; exactly this one, and not one that matches."""
+        """Return whether exactly this model, such as "lsi(e=100)", is fitted.
+
+        A fitted model that only matches does not count.
+        """
         return not self._composer.unfitted(self._model_component(expression))
 
     def cost_of(self, expression: Expr) -> Cost | None:
-        """Return about what fitting a model to this index costs; None if that is not known."""
+        """Return an estimate of the cost of fitting a model to this index; None if the cost is unknown."""
         model = self._model_component(expression).make()
         return model.cost(self.statistics, self.vocabulary_size) if isinstance(model, Fittable) else None
 
@@ -637,7 +653,7 @@ class Index(Contents):
         return self.registry.resolve("component", cast(Call, self.written_out(expression)))
 
     def unname(self, name: str) -> str:
-        """Remove a name, and return what it stood for. Raise an error if another name contains it."""
+        """Remove a name, and return its expression. Raise an error if the expression of another name contains it."""
         from sublex.representations.names import remove
 
         removed = remove(self.path, arguments.text(name, "The name"), self.registry)
@@ -645,7 +661,9 @@ class Index(Contents):
         return removed
 
     def meaning(self, expression: Expr, profile: str | None = None) -> tuple[str, tuple[str, ...]]:
-        """Return an expression as this index reads it, and a sentence for each model that was taken as the only one that matches.
+        """Return an expression as this index reads it.
+
+        For each model that was taken as the only match, add a sentence.
 
         Names are written out. The expression may have ranges.
         """
@@ -666,7 +684,7 @@ class Index(Contents):
         remove(self.path, name)
         self._open()
 
-    # Vectors from elsewhere.
+    # Vectors that other programs computed.
 
     @property
     def vectors(self) -> Mapping[str, VectorsEntry]:
@@ -695,15 +713,15 @@ class Index(Contents):
     ) -> VectorsSummary:
         """Give documents the vectors that another program computed, for expressions such as `dense(NAME)`.
 
-        `data` is a file or a list of files, an array with `ids`, the docnos of its rows, a dictionary from
-        docnos to vectors, or a data frame with the columns docno and vector. Matrices, which `late(NAME)` ranks by, stand
-        for vectors as arrays of two dimensions; a list of them needs `ids`. `ids` may also name the file of ids of a
-        `.npy` file. A file may be a CIFF file or an index of Lucene, such as "lucene:PATH", whose frequencies are weights of
-        terms. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
-        `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
-        and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept.
-        `memory` is the most that ids and parts of files may take, such as "2GB". The summary counts the vectors and
-        documents.
+        `data` is a file, a list of files, a dictionary from docnos to vectors, or a data frame with the columns docno
+        and vector. It may also be an array; `ids` then has the docnos of its rows. For `late(NAME)`, give matrices in
+        place of vectors: arrays of two dimensions, or a list of them with `ids`. For a `.npy` file, `ids` may name the
+        file of ids. A file may be a CIFF file or an index of Lucene, such as "lucene:PATH", whose frequencies are
+        weights of terms. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it,
+        unless `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list
+        of encoders, and its hash to the index. It may also be a Python function (`sublex.encoder`); then only its hash
+        is kept. `memory` limits the memory for ids and parts of files, such as "2GB". The summary counts the vectors
+        and documents.
         """
         from sublex.building.indexing import parse_size
         from sublex.language.known_encoders import keep_encoder
@@ -723,7 +741,7 @@ class Index(Contents):
         return summary
 
     def _named_encoder(self, encoder: str | Expression, name: str) -> tuple[Component, NamedEncoder]:
-        """Return the encoder of the vectors `name`, with its kind and hash. Raise InputError for an encoder of no vectors."""
+        """Return the encoder of the vectors `name`, with its kind and hash. Raise InputError if it makes no vectors."""
         from sublex.language.encoding import identity_of
         from sublex.language.known_encoders import encoder_of
         from sublex.representations.vector_sets import NamedEncoder
@@ -741,7 +759,7 @@ class Index(Contents):
         return found, NamedEncoder(str(found), kind, identity_of(made, found))
 
     def remove_vectors(self, name: str) -> None:
-        """Remove vectors, with the models that score by them."""
+        """Remove vectors, and the models that score by them."""
         from sublex.representations.vector_sets import remove
 
         remove(self.path, name)
@@ -792,8 +810,8 @@ class Index(Contents):
     def merge(self, workers: int | None = None, say: Say = silently, *, reorder: bool = False) -> None:
         """Merge all segments into one, without the deleted documents.
 
-        With `reorder`, similar documents get neighbouring numbers. The hits and scores of rankers stay the same, and so
-        does the order of equal scores.
+        With `reorder`, similar documents get neighbouring numbers. Rankers return the same hits and scores, in the same
+        order.
         """
         from sublex.building.writer import merge_all
 
@@ -808,7 +826,9 @@ class Index(Contents):
         overwrite: bool = False,
         progress: Callable[[int], None] = lambda docs: None,
     ) -> list[Index]:
-        """Divide the documents among new indexes, and return these; this index stays as it is.
+        """Divide the documents among new indexes, and return the new indexes.
+
+        This index stays as it is.
 
         The first part gets the first documents, and all parts get nearly equal numbers. `sublex.join` makes one index of the
         parts again. Models are not taken along.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def labelled_model(index: Index, pipeline: Pipeline, naming: Callable[[str], object]) -> str:
     """Return the only model of a pipeline that names topics or keyphrases.
 
-    Raise InputError if there is not exactly one. `naming` is used for the message: it takes the expression of a model,
-    and returns a text or a `Step` with which a user can choose this model.
+    Raise InputError if there is not exactly one. The message suggests models. For each, `naming` takes its expression
+    and returns the text or the `Step` by which a user chooses it.
     """
     models = index.labelled_models(pipeline)
     if len(models) == 1:

@@ -1,4 +1,4 @@
-"""Documents like another document: the terms that describe it best, as a query, and its nearest documents in a fitted graph."""
+"""Find documents like a given document: by a query of the terms that describe it best, or by a fitted graph."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def graphs(index: Index) -> list[str]:
 
 
 def nearest_documents(index: Index, docno: str, k: int, graph: str | None = None) -> Hits:
-    """Return the nearest documents of a document in a graph, with their cosines as scores: k, but as many as a list has at most.
+    """Return the k nearest documents of a document in a graph, with their cosines as scores.
+
+    The list of the graph may be shorter.
 
     Without `graph`, the first of `graphs` is taken.
     """

@@ -1,4 +1,4 @@
-"""The words of queries that no document contains, and what to say about them."""
+"""The words of queries that no document contains, and the sentences that tell users about them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 # The number of words that a sentence about topics shows.
 EXAMPLES = 3
-# The most words for which other spellings are looked for. Each takes a look at all words of the index.
+# Other spellings are sought for at most this number of words, because each search reads all words of the index.
 MOST_CORRECTED = 5
 
 
 def corrections(snapshot: Snapshot, words: Mapping[str, str]) -> dict[str, Correction]:
-    """Return what documents have in place of words that none contains, by term; words without the like are left out.
+    """Return the words that documents have in place of missing words, by term.
 
-    `words` maps terms to words as written. Only the first words are looked at.
+    A word without a correction is left out.
+
+    `words` maps terms to words as written. Only the first of them are corrected.
     """
     some = islice((item for item in words.items() if not isinstance(item[0], Operator)), MOST_CORRECTED)
     found = {term: correction(snapshot, term, word) for term, word in some}
@@ -33,7 +35,9 @@ def corrections(snapshot: Snapshot, words: Mapping[str, str]) -> dict[str, Corre
 
 
 def missing_notes(words: Mapping[str, str], corrected: Mapping[str, Correction]) -> list[str]:
-    """Return the sentences about words that no document contains, given as a mapping from terms to words as written.
+    """Return the sentences about words that no document contains.
+
+    The words are a mapping from terms to words as written.
 
     Each corrected word has a sentence of its own. The last sentence has all other words.
     """
@@ -43,7 +47,7 @@ def missing_notes(words: Mapping[str, str], corrected: Mapping[str, Correction])
 
 
 def _with(word: str, other: Correction) -> str:
-    """Return the sentence about a word that no document contains, with the words that documents have instead."""
+    """Return the sentence about a word that no document contains. It shows the words that documents have instead."""
     hint = f" An index with {other.options} {other.reason}." if other.options else ""
     return f'No document contains "{word}"; did you mean {other.words}?{hint}'
 
@@ -63,8 +67,7 @@ def left_out_notes(left: Sequence[LeftOut], missing: Collection[str]) -> list[st
 class MissingWords(Mapping[str, tuple[str, ...]]):
     """The words of topics that no document contains, as the topics write them, by topic id.
 
-    Topics without such words are left out. Terms are looked up when the first word is asked for, those of all topics
-    together.
+    Topics without missing words are left out. The first access looks up the terms of all topics at once.
     """
 
     def __init__(self, snapshot: Snapshot, queries: Mapping[str, Query]):

@@ -1,8 +1,8 @@
 """Near duplicates: groups of documents whose texts share most of their shingles, which are runs of consecutive words.
 
 MinHash (A. Z. Broder, On the resemblance and containment of documents, 1997) finds pairs that may be alike; each of them is then
-checked exactly, by the Jaccard coefficient of its shingles. So a pair that is reported is one, and some may be missed:
-`recall_at` says how many.
+checked exactly, by the Jaccard coefficient of its shingles. So every reported pair is a real pair, but some pairs may
+be missed. `recall_at` returns the share that is found.
 """
 
 from __future__ import annotations
@@ -24,29 +24,33 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Document
     from sublex.pipeline.index import Index
 
-# Hash functions of a signature, and the share of pairs at the threshold that the bands should find.
+# The number of hash functions of a signature, and the share of pairs at the threshold that the bands should find.
 HASHES, RECALL = 128, 0.999
-# Documents of one band key of which all pairs are checked; of a larger set, each is checked with the first and with the next.
+# Up to this number of documents with one band key, all pairs are checked. In a larger set, each document is checked
+# with the first one and with the next one.
 MOST_PAIRED = 50
 SEED = 20
 
 
 class Alike(NamedTuple):
-    """Documents that are alike, in the order of the index, and the least Jaccard coefficient of those pairs that join them."""
+    """Documents that are alike, in the order of the index.
+
+    `least` is the lowest Jaccard coefficient of the pairs that join them.
+    """
 
     docnos: tuple[str, ...]
     least: float
 
 
 class NearDuplicates(InParts):
-    """Groups of near duplicates, the largest first. A group holds all documents that pairs of alike documents join."""
+    """Groups of near duplicates, the largest first. Two documents that are alike are always in one group."""
 
     def __init__(self, groups: list[Alike], documents: int, threshold: float, width: int):
         self.groups, self.documents, self.threshold, self.width = tuple(groups), documents, threshold, width
 
     @property
     def spare(self) -> int:
-        """The number of documents that are left over if one of each group is kept."""
+        """The number of documents to remove if one document of each group stays."""
         return sum(len(group.docnos) - 1 for group in self.groups)
 
     def table(self) -> Table:
@@ -84,10 +88,10 @@ def near_duplicates(
     width: int = 3,
     progress: Callable[[int], None] = lambda documents: None,
 ) -> NearDuplicates:
-    """Return the near duplicates of an index: documents of which the share `threshold` of shingles of `width` words is the same.
+    """Return the near duplicates of an index: documents whose shared part of shingles is at least `threshold`.
 
-    The share is the Jaccard coefficient of the sets of shingles of title and text. Raise InputError for a threshold that is
-    not from 0.3 to 1, and IndexProblem for an index without texts.
+    A shingle is a run of `width` words. The share is the Jaccard coefficient of the sets of shingles of title and text.
+    Raise InputError for a threshold below 0.3 or above 1, and IndexProblem for an index without texts.
     """
     if not 0.3 <= threshold <= 1:
         raise InputError(f"The threshold {threshold:g} is out of range; give a number from 0.3 to 1, such as 0.8.")
@@ -108,7 +112,7 @@ def recall_at(similarity: float, rows: int) -> float:
 
 
 def band_rows(threshold: float) -> int:
-    """Return how many hash values make a band: the most with which 999 of 1,000 pairs at the threshold are found."""
+    """Return the number of hash values in a band. It is the largest number that finds 999 of 1,000 pairs at the threshold."""
     return max(rows for rows in range(1, 17) if rows == 1 or recall_at(threshold, rows) >= RECALL)
 
 
@@ -157,7 +161,10 @@ def _documents(index: Index, docs: np.ndarray) -> Iterator[Document]:
 
 
 def candidates(signatures: np.ndarray, rows: int) -> np.ndarray:
-    """Return the pairs of places of signatures that have a whole band in common, ascending, each once."""
+    """Return the pairs of signatures that have a whole band in common.
+
+    A pair is two places, and pairs are ascending and distinct.
+    """
     found = [np.empty((0, 2), np.int64)]
     for begin in range(0, HASHES - rows + 1, rows):
         band = np.ascontiguousarray(signatures[:, begin : begin + rows])
@@ -199,7 +206,10 @@ def _checked(
 
 
 def jaccard(one: np.ndarray, other: np.ndarray, threshold: float = 0.0) -> float:
-    """Return the Jaccard coefficient of two sets of numbers, ascending; 0 if their sizes show that it is below the threshold."""
+    """Return the Jaccard coefficient of two ascending sets of numbers.
+
+    If their sizes show that it is below the threshold, return 0.
+    """
     if min(len(one), len(other)) < threshold * max(len(one), len(other)):
         return 0.0
     shared = len(np.intersect1d(one, other, assume_unique=True))
@@ -207,7 +217,10 @@ def jaccard(one: np.ndarray, other: np.ndarray, threshold: float = 0.0) -> float
 
 
 def joined(pairs: list[tuple[int, int, float]]) -> list[tuple[list[int], float]]:
-    """Return the groups that pairs join, each ascending, with the least value of its pairs; in the order of their first members."""
+    """Return the groups that pairs join, by first member.
+
+    Each has its members, ascending, and the least value of its pairs.
+    """
     parents: dict[int, int] = {}
 
     def root(place: int) -> int:

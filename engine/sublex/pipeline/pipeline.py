@@ -31,12 +31,12 @@ from sublex.tools.copies import Deferred
 from sublex.tools.messages import Message, counted
 from sublex.tools.workers import Workers
 
-# The most queries in one task of a worker thread, and the least number of tasks for each thread.
+# The highest number of queries in one task of a worker thread, and the lowest number of tasks for each thread.
 GROUP, TASKS = 64, 4
 
 
 class Answer(NamedTuple):
-    """The query after all expanders, its hits, and the seconds that the search took; of queries searched together, the mean."""
+    """The query after all expanders, its hits, and the seconds of the search. Queries searched together have their mean."""
 
     query: Query
     hits: Hits
@@ -59,10 +59,10 @@ class Pipeline(Deferred):
 
     The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted
     model in the expression, and the version of each Python function that has a version. For each model that has no row
-    for some documents, `uncovered` has the number of these documents. `chosen` has a sentence for each model that was taken
-    because it is the only fitted one that matches. `short` is the expression without the values that the profile gives, as in
-    BM25. A pickled pipeline has its expression and the place of the
-    index; it is composed again when it is first used.
+    for some documents, `uncovered` has the number of these documents. `chosen` has a sentence for each model that was
+    taken because no other fitted model matches. `short` is the expression without the values that the profile sets,
+    such as BM25. A pickled pipeline has its expression and the path of the index; it is composed again when it is first
+    used.
     """
 
     pickled = ("snapshot", "expression")
@@ -110,23 +110,29 @@ class Pipeline(Deferred):
 
     @cached_property
     def scores_words(self) -> bool:
-        """Whether the words of a query count: filters and sort stages alone list documents, whatever the words are."""
+        """Whether the words of a query count. They do not if the pipeline has only filters and sort stages."""
         return any(component.kind != "filter" for component in self.components)
 
     @cached_property
     def finds_all(self) -> bool:
-        """Whether all documents found can be had, and not only the first ones: no part has a depth or scores every document."""
+        """Whether the pipeline can return all documents found.
+
+        It cannot if it has a depth, or a part that scores every document.
+        """
         is_cut = any(isinstance(node, Cut) for node in walk(self.expression))
         return not is_cut and {component.kind for component in self.components} <= {"ranker", "expander", "filter"}
 
     @cached_property
     def sorted_by(self) -> tuple[str, ...]:
-        """The column of the sort stage; none without such a stage."""
+        """The column of the sort stage; empty without a sort stage."""
         return tuple(c.values["column"] for c in self.components if c.registration.factory is Sort)
 
     @cached_property
     def _depth(self) -> int:
-        """How many documents a search finds before filters and sort stages: all that a sort stage can have in order."""
+        """The number of documents that a search finds before filters and sort stages.
+
+        A sort stage needs all that it can sort.
+        """
         return max(DEPTH, len(self.snapshot)) if self.sorted_by and self.finds_all else DEPTH
 
     def _begin(self, query: Query) -> State:
@@ -134,13 +140,15 @@ class Pipeline(Deferred):
 
     @cached_property
     def reads_plain_words(self) -> bool:
-        """Whether queries are plain words, and not in the query language of another engine, which a retriever reads."""
+        """Whether queries are plain words. They are not if a retriever reads the query language of another engine."""
         return reads_plain_words(self.expression)
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about fitted models that were taken as the only ones, or do not cover all documents, and about values in
-        conditions on columns that no document has.
+        """Sentences about the expression.
+
+        They name fitted models that were taken because no other matches, models that do not cover all documents, and
+        values in conditions that no document has.
         """
         return [*self.chosen, *self.missing_values] + [
             f"{name} has no opinion on {counted(documents, 'document')} that it does not cover."
@@ -162,7 +170,7 @@ class Pipeline(Deferred):
         return [LeftOut(model.name, *left) for model in self._fitted for left in model.left_out(query).items()]
 
     def _refuse_changed_rankers(self) -> None:
-        """Raise InputError if a user's ranker has changed: its scores for the words of earlier queries are kept."""
+        """Raise InputError if a user's ranker has changed, because its scores for the words of earlier queries are kept."""
         for ranker in self._rankers:
             ranker.part.refuse_changed()
 
@@ -183,15 +191,16 @@ class Pipeline(Deferred):
         return Answer(searched, hits, seconds)
 
     def _group(self, queries: Sequence[Query], k: int) -> list[Answer]:
-        """Return the best k documents for each query. Queries that a searcher alone answers are searched together.
+        """Return the best k documents for each query. Queries that need only a searcher are searched together.
 
-        Each of these gets the mean of their seconds.
+        Each query searched together with others gets the mean of their seconds.
         """
         answers: dict[int, Answer] = {}
         waiting: dict[Searcher, dict[int, tuple[Query, Terms]]] = {}
         seconds = 0.0
         if self.expands:
-            # An expander looks up the words of one query after the other; here those of all queries are looked up at once.
+            # An expander looks up the words of one query at a time. Here the words of all queries are looked up at
+            # once.
             self._term_table.numbers([own.term for query in queries for own in query.terms if type(own.term) is str])
         for place, query in enumerate(queries):
             begin = time.perf_counter()
@@ -228,7 +237,7 @@ class Pipeline(Deferred):
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
     def explanations(self, query: Query, docs: Sequence[int]) -> list[Explanation]:
-        """Return a tree for each of several documents, without their ranks; the query is read and expanded once."""
+        """Return a tree for each document, without ranks. The query is read and expanded once."""
         with one_search():
             scoring = self.scorer.start(self._begin(query))
             return [scoring.explain(doc) for doc in docs]
@@ -238,10 +247,12 @@ class Pipeline(Deferred):
         return self.scorer.start(self._begin(query)).state.allowed if query.condition is not None else None
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1, qids: Sequence[str] = ()) -> Iterator[Answer]:
-        """Yield the best k documents for each query, in the order of the queries, computed by several threads.
+        """Yield the best k documents for each query, in the order of the queries.
 
-        `qids` are the ids of the topics that the queries are of; with them, an error about a query names its topic.
-        Raise InputError if the hits do not stand in the order of their scores.
+        Several threads compute them.
+
+        `qids` are the ids of the topics of the queries; with them, an error about a query names its topic. Raise
+        InputError if a sort stage puts hits in another order than that of their scores.
         """
         expect_scores(self.expression)
         self._refuse_changed_rankers()
@@ -250,7 +261,8 @@ class Pipeline(Deferred):
             try:
                 return self._group(queries[places.start : places.stop], k)
             except (InputError, IndexProblem):
-                # One query after the other, so that the error is about the first one at fault and names its topic.
+                # The queries are answered one by one, so that the error is about the first faulty query and names its
+                # topic.
                 return [self._named_answer(queries[place], k, qids[place] if qids else None) for place in places]
 
         # The first query is answered before the others start: it computes values that all queries share.
@@ -271,12 +283,15 @@ class Pipeline(Deferred):
 
 
 def error_of_topic(error: SublexError, qid: str, query: Query) -> SublexError:
-    """Return an error whose message names the topic; the error itself for a plain query, whose words cause none."""
+    """Return an error whose message names the topic.
+
+    For a plain query, return the same error, because plain words cause no errors.
+    """
     return error if query.tree is None else type(error)(Message(f"Topic {qid}: ", error.args[0]))
 
 
 def expect_scores(expression: Expression) -> None:
-    """Raise InputError if the hits of a resolved expression do not stand in the order of their scores, as in a run."""
+    """Raise InputError if the hits of a resolved expression are not in the order of their scores. A run needs this order."""
     for component in components_in(expression):
         if component.registration.factory is Sort:
             raise InputError(

@@ -1,7 +1,7 @@
-"""Recognise forms of query languages in plain text, such as phrases and fields, and say how Sublex reads them.
+"""Find forms of query languages in plain text, such as phrases and fields, and say how Sublex reads them.
 
-A query is plain words unless the user asks for the query language. Ordinary text is not taken for such a form; examples are
-hyphens, times, web addresses and formulas.
+A query is plain words unless the user asks for the query language. Hyphens, times, web addresses and formulas are
+ordinary text, and not such forms.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ FIELD = re.compile(r"(?<![^\s(+-])([a-z][a-z_]+):(?=([\"(\[{])|[\w*])(?![^\s\"]*
 # The name of a field or a column that the index may have.
 NAMED = re.compile(rf"(?<![^\s(+-]){IN_FIELD.pattern}")
 WEIGHT = re.compile(rf"(?<!\S)({LETTER}{{3,}}|\S*[\")])\^\d+(\.\d+)?{END}")
-# Stars and question marks for letters: net*, wom?n, n*work; and *work, which may as well be an emphasised beginning.
+# Stars and question marks that stand for letters: net*, wom?n, n*work. A star before a word, as in *work, may also be
+# emphasis.
 WILDCARD = re.compile(rf"(?<![^\s(:+-])(?:{LETTER}{{2,50}}\*|{LETTER}{{1,50}}[*?]{LETTER}{{1,50}}[*?]?){END}")
 LEADING = re.compile(rf"{BEGIN}\*{LETTER}{{2,50}}{END}")
 FUZZY = re.compile(rf"{BEGIN}{LETTER}{{2,50}}~\d?(?:\.\d+)?(?:\^\d+(?:\.\d+)?)?{END}")
@@ -53,7 +54,8 @@ BANG = re.compile(rf'{BEGIN}!(["(]?)({LETTER}{{2,50}})')
 # Field tags of PubMed.
 TAGGED = re.compile(r"(?<=[\w\"])\[(?:ti|tiab|tw|ab|au|mh|mesh|majr|pt|la|ta|so|dp|all)\]", re.IGNORECASE)
 EMPHASIS = re.compile(r"(?<!\S)\*\S")
-# Operators of Indri, Galago and Terrier, such as #od1( and #combine:0=0.5:1=0.5(; and the most of them that a note translates.
+# Operators of Indri, Galago and Terrier, such as #od1( and #combine:0=0.5:1=0.5(. A note translates at most TRANSLATED
+# of them.
 INDRI = re.compile(r"(?<![^\s(])#(\w*(?::\d+)?)(?::\d+=[\d.]+)*\(")
 TRANSLATED = 3
 
@@ -62,16 +64,16 @@ OPERATORS = frozenset(("AND", "OR", "NOT"))
 COMMON = frozenset(LUCENE.split()) | frozenset(
     "am can could did do does had has have i may might must only shall should were which who would we you".split()
 )
-# Names that stand before ^ in formulas.
+# In formulas, these names stand before ^.
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
-# Kinds of forms that the query language does not read either, besides those that its notes name.
+# Kinds of forms that even the query language does not read, and that its own notes do not name.
 UNREAD = ("!", "&&", "||", "pattern")
 
 
 def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, option: str = OPTION) -> list[str]:
-    """Return a list: a sentence on how Sublex reads a query with forms of a query language, or nothing for plain words.
+    """Return a list with a sentence on how Sublex reads forms of a query language in a query; [] for plain words.
 
     The list is also empty for a pipeline with a retriever whose parameter `language` is true: such a retriever reads the
     query language of another engine. `option` is what the user writes for Sublex's query language.
@@ -87,7 +89,7 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, opti
 
 
 def language_notes(text: str, query: Query) -> list[str]:
-    """Return sentences on what in a text of the query language is plain text, or has another meaning than it may seem.
+    """Return sentences on parts of a text in the query language that are plain text, or whose meaning may surprise.
 
     `query` is the query that was made of the text.
     """
@@ -105,7 +107,9 @@ def words_of(index: Index, query: str) -> list[str]:
 
 
 def topics_notes(topics: Sequence[Topic], index: Index, language: str = "plain", option: str = OPTION) -> list[str]:
-    """Return sentences about topics: one about all forms of a query language, one about words that no document contains.
+    """Return sentences about topics.
+
+    One is about all forms of a query language, and one about words that no document contains.
 
     The list is empty if the topics have neither.
     """
@@ -141,7 +145,7 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
 
 
 def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str:
-    """Return a sentence that names the query language, and what to write there instead of operators of other engines.
+    """Return a sentence that names the query language, and translates operators of other engines into its forms.
 
     Return "" if the language reads none of these kinds of forms.
     """
@@ -157,9 +161,9 @@ def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str
 
 
 def notes_of_all(topics: Iterable[Sequence[Any]], queries: Iterable[Query]) -> list[str]:
-    """Return a list with the notes of the first topic that has any, and with the number of such topics; [] without any.
+    """Return a list with the notes of the first topic that has notes, and the number of topics with notes, or [].
 
-    The topics have an id and a text. `queries` are the queries of the topics; plain ones have no notes.
+    The topics have an id and a text. `queries` are the queries of the topics; plain queries have no notes.
     """
     noted = [(qid, notes) for (qid, text, *_), query in zip(topics, queries, strict=True)
              if query.tree is not None and (notes := language_notes(text, query))]  # fmt: skip
@@ -171,9 +175,9 @@ def notes_of_all(topics: Iterable[Sequence[Any]], queries: Iterable[Query]) -> l
 
 
 def forms_of(text: str, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """Return the forms of a query language in a text: for each kind, a clause that says how Sublex reads the first of them.
+    """Return the kinds of forms of a query language in a text, each with a clause on how Sublex reads the first form.
 
-    `names` has the fields and the columns of the index, each with "field" or "column".
+    `names` maps the name of each field and column of the index to "field" or "column".
     """
     found: dict[str, str] = {}
     for kind, form, meaning in _forms(text, names):
@@ -183,7 +187,7 @@ def forms_of(text: str, names: Mapping[str, str] = MappingProxyType({})) -> dict
 
 
 def _names_of(index: Index) -> dict[str, str]:
-    """Return the fields and the columns of an index, each with "field" or "column", as the query language takes them."""
+    """Return a dictionary from the fields and columns that the query language knows to "field" or "column"."""
     snapshot = index.snapshot
     return dict.fromkeys(snapshot.columns, "column") | dict.fromkeys(snapshot.fields, "field")
 

@@ -50,8 +50,8 @@ def describe(
 ) -> dict[str, Any]:
     """Return the metadata of the run of a pipeline over topics, with at most k hits for each.
 
-    They name the language of the queries unless it is plain. A run with judgements as feedback is not automatic; its
-    metadata have the number of judgements and a hash of them.
+    The metadata name the language of the queries unless it is plain. A run with judgements as feedback is not automatic;
+    its metadata have the number of judgements and a hash of them.
     """
     import platform
 

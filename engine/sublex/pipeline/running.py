@@ -1,4 +1,4 @@
-"""Running a topic file: writes a TREC run for a pipeline, with metadata, and measures the time."""
+"""Rank the topics of a file by a pipeline, write a TREC run with metadata, and measure the time."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def write(
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
     In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
-    column of the run; by default it is the expression. `language` is that of the queries, "plain", "query" or "weighted".
-    The documents that `seen` judges for a topic are left out; the best k others remain.
+    column of the run; by default it is the expression. `language` is the language of the queries: "plain", "query" or
+    "weighted". The documents that `seen` judges for a topic are left out; the best k others remain.
     """
     path = run_path(output, pipeline)
     check_run_place(path, where, overwrite)
@@ -112,7 +112,7 @@ def write(
 
 
 def run_path(output: Path, pipeline: Pipeline) -> Path:
-    """Return the path for a pipeline's run: `output` or a file in this folder. Make the folder if it does not exist."""
+    """Return the path for a pipeline's run: `output` itself, or a file in it if it is a folder. Make a missing folder."""
     folder = output.parent if is_run_file(output) else output
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def run_path(output: Path, pipeline: Pipeline) -> Path:
     def is_other(path: Path) -> bool:
         return value_at(_metadata(path), EXPRESSION) not in (None, printed)
 
-    # A file with the run of another expression is not replaced: the new file gets the whole expression as its name, or a hash.
+    # Do not replace a run of another expression: name the new file after the whole expression, or by a hash.
     short = path_in(folder, pipeline.short)
     return path_in(folder, printed, is_other) if os.path.isfile(short) and is_other(short) else short
 

@@ -20,7 +20,7 @@ def mixed(value):
 
 @inner
 def is_word_byte(byte):
-    """Return whether a byte belongs to a word: a letter from a to z, a digit, or a part of a letter beyond ASCII."""
+    """Return whether a byte belongs to a word. It is a letter from a to z, a digit, or a byte of a character beyond ASCII."""
     return byte >= 128 or (97 <= byte <= 122) or (48 <= byte <= 57)
 
 
@@ -52,7 +52,10 @@ def hash_shingles(data, begin, end, width, words, shingles):
 
 @kernel((NUMBERS, int64, NUMBERS, NUMBERS, NUMBERS), before="duplicates")
 def sign(shingles, count, factors, terms, signature):
-    """Write the least value of each hash function over the shingles into `signature`, which begins with the largest number."""
+    """Write the least value of each hash function over the shingles into `signature`.
+
+    It must be filled with the largest number.
+    """
     for number in range(len(factors)):
         least, factor, term = signature[number], factors[number], terms[number]
         for value in shingles[:count]:

@@ -1,4 +1,4 @@
-"""Compare rankings of one query: how far documents moved, which documents are new or gone, and how many are shared."""
+"""Compare rankings of one query: which documents moved, are new, or are gone, and how many both rankings have."""
 
 from __future__ import annotations
 

@@ -13,12 +13,14 @@ from sublex.errors import InputError
 from sublex.language.expression import print_value, shortest
 from sublex.tools.messages import cut
 
-# A phrase as people write it, which weighted terms do not have.
+# A phrase in quotation marks, which weighted terms must not have.
 _QUOTED = re.compile(r'(?:^|\s)("[^"\s]+\s[^"]*")(?=[\s^]|$)')
 
 
 def weighted_query(text: str) -> Query:
-    """Return the query that a text of weighted terms describes; raise InputError for a weight that is no finite number.
+    """Return the query for a text of weighted terms.
+
+    Raise InputError for a weight that is not a finite number.
 
     Terms are written as `sublex terms` lists them, and operators as they print, as in `#1('river','bank')^0.5`. A term's
     weight follows the last ^; without ^, the weight is 1. A term of the index that looks like an operator stands in quotes.
@@ -53,7 +55,7 @@ def weighted_query(text: str) -> Query:
 
 
 def query_of(terms: Iterable[QueryTerm]) -> Query:
-    """Return the query of these weighted terms; its text is their printed form, which `weighted_query` reads back."""
+    """Return the query of these weighted terms. Its text is their printed form; `weighted_query` reads the text back."""
     kept = tuple(terms)
     return Query(" ".join(f"{_printed(term.term)}^{print_value(shortest(term.weight))}" for term in kept), kept)
 
@@ -68,5 +70,5 @@ def _inner(text: str) -> str:
 
 
 def _stands_in_quotes(term: str) -> bool:
-    """Return whether a term must be quoted: as it is, it would be read as an operator or as a term in quotes."""
+    """Return whether a term must be quoted. Without quotes, it would be read as an operator or as a quoted term."""
     return bool(read_head(term)) or (bool(inner := _inner(term)) and _stands_in_quotes(inner))

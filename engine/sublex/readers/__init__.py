@@ -1,7 +1,7 @@
 """Readers: turn the files of a collection into documents, one module for each format.
 
-The package also finds the reader for a path. It gets paths from commands and from `sublex.build`, looks at the first
-bytes of each file, and passes documents, or batches of documents, to the index builder. It does not analyse text.
+The package also finds the reader for a path. Commands and `sublex.build` pass paths to it. It reads the first bytes of
+each file, and passes documents, or batches of documents, to the index builder. It does not analyse text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BUILT_IN = {
 
 # Readers of records with named fields.
 NAMED_FIELDS = ("csv", "json", "jsonl", "tsv")
-# Formats of files that are not a collection, and the names of their content in messages.
+# Formats of files that are not part of a collection, and the names of their content in messages.
 NO_COLLECTION = {"run": "a run", "qrels": "relevance judgements"}
 
 
@@ -73,18 +73,18 @@ class SourceReader(NamedTuple):
     reader: Reader
 
     def documents(self, report: Report) -> Iterator[Document]:
-        """Yield the documents of the source. Malformed ones are reported and left out."""
+        """Yield the documents of the source. Malformed documents are reported and left out."""
         return with_sound_ids(self.reader.read(self.source, report), self.source.path, report)
 
 
 def choose_readers(
     paths: Sequence[str | os.PathLike[str]], registry: Registry, name: str | None, report: Report
 ) -> list[SourceReader]:
-    """Return the sources that the paths stand for, each with its reader.
+    """Return the sources at the paths, each with its reader.
 
-    The reader is the one called `name`; if `name` is None, it is the one that detects the format of the source. If no
-    reader reads a folder as one source, each file in it is a source. Raise InputError for a path without a source or
-    without a reader.
+    `name` is the name of the reader. If it is None, the reader that detects the format of the source is used. If no
+    reader reads a folder as one source, each file in the folder is a source. Raise InputError for a path without a
+    source or without a reader.
     """
     if name is not None:
         name = str(registry.resolve("reader", parse_call(name)))
@@ -115,7 +115,7 @@ def _unknown(path: str, registry: Registry) -> str:
 
 
 def _readers_of_files(folder: str, registry: Registry, name: str | None, report: Report) -> list[SourceReader]:
-    """Return the files below a folder that have a reader, without plain text if there are files of another format."""
+    """Return the files below a folder that have a reader. Leave out plain text if there are files of another format."""
     chosen = []
     for path in files_below(folder, report):
         detected = detect_reader(FileSource(path), registry, name)
@@ -135,18 +135,18 @@ def _readers_of_files(folder: str, registry: Registry, name: str | None, report:
 
 
 def _names(registry: Registry, path: str) -> str:
-    """Return the readers whose names are most like the ending of a path."""
+    """Return the readers whose names are nearest to the ending of a path."""
     return near_names(os.path.splitext(path)[1].lstrip("."), registry.names("reader"))
 
 
 def detect_reader(source: FileSource, registry: Registry, name: str | None) -> SourceReader | None:
-    """Return the source with its reader: the reader called `name`, or by default the reader that detects the format.
+    """Return the source with the reader called `name` or, by default, with the reader that detects the format.
 
     Return None if no reader fits the source. If no reader detects an archive as a whole, each of its members gets a
     reader.
     """
     readers = [(n, registry.make("reader", n)) for n in ([name] if name else registry.names("reader"))]
-    # With a named reader, a pipe is read only when its documents are wanted.
+    # If the reader is named, do not read a pipe before its documents are wanted.
     head = b"" if name and not os.path.isfile(source.path) else source.head()
     claim = _claim(readers, source.path, head)
     if not claim and (kind := archive_format(source.path, head)):

@@ -1,4 +1,6 @@
-"""Read archives, `.tar` (also compressed) and `.zip`: the files in them, as if they were the files of a folder.
+"""Read archives, `.tar` (also compressed) and `.zip`.
+
+Their files are read like the files of a folder.
 
 Nothing is unpacked to the disk. An archive is read twice as a stream: first the beginning of each file, to choose its reader,
 then the files. Links, devices, hidden files and archives within archives are not read.
@@ -26,13 +28,13 @@ from sublex.readers.source import CHUNK, HEAD, PACKED, FileSource, Guarded, with
 
 # The name of the file with the documents in BEIR's data sets. The other files there have no documents.
 CORPUS = "corpus.jsonl"
-# Bytes of the longest header of a member, such as a long name, that is read.
+# The longest header of a member, in bytes; a long name can make a header long.
 LONGEST_HEADER = 1 << 20
 _HEADERS = (
     tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
 )  # fmt: skip
-# Bytes of a member that are unpacked at a time, by compression. 40 bytes of bzip2 can unpack to 45 MB; LZMA unpacks to
-# far less.
+# For each compression, the packed bytes of a member that are unpacked at a time. 40 bytes of bzip2 can unpack to 45 MB;
+# LZMA unpacks to far less.
 PIECES = {zipfile.ZIP_BZIP2: 128, zipfile.ZIP_LZMA: PACKED}
 # The exceptions of zipfile and tarfile for a damaged, encrypted or unknown member.
 _FAULTS = (tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
@@ -113,7 +115,7 @@ class Archive:
                     yield reader, Member(path, name, opened)
 
     def _choose(self, path: str, report: Report) -> list[Reader | None]:
-        """Return the reader of each file of an archive, in the order of the files; None for a file that is left out."""
+        """Return the reader of each file of an archive, in the order of the files. A file that is left out has None."""
         found: list[tuple[str, tuple[str, Reader] | None]] = []
         with closing(_files(path, report)) as files:
             for name, opened in files:
@@ -171,7 +173,7 @@ class _Header(tarfile.TarInfo):
 def _tar_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     with FileSource(path).open() as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
         while entry := archive.next():
-            # If they are not removed, tarfile keeps all headers in memory.
+            # tarfile would keep all headers in memory, so remove them.
             archive.members.clear()  # type: ignore[attr-defined]
             kind = "file" if entry.isreg() else "folder" if entry.isdir() else "other"
             yield entry.name, kind, partial(archive.extractfile, entry)

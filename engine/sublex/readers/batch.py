@@ -1,7 +1,8 @@
-"""`Batch`: documents laid end to end in arrays, the form in which readers pass documents to the index builder.
+"""`Batch`: documents end to end in arrays.
 
-Only the size of the input decides where a batch ends. So the same input gives the same batches for any number of
-workers.
+Readers pass documents to the index builder in this form.
+
+The end of a batch depends only on the size of the input. So any number of workers makes the same batches.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ SPARE = 16
 class Batch:
     """Documents as UTF-8 bytes: docno k is `docnos[docno_ends[k - 1] : docno_ends[k]]`.
 
-    In the same way, `text` holds the contents of documents (title, newline, text), and `extra` the other fields of a
-    document as a JSON object, or nothing. `titles` has the number of bytes of each title in the contents. `report` has
-    the problems and notes of the reader about these documents.
+    In the same way, `text` holds the contents of documents (title, newline, text). `extra` holds the other fields of
+    each document as a JSON object, or nothing. `titles` has the number of bytes of each title in the contents. `report`
+    has the problems and notes of the reader about these documents.
     """
 
     docnos: np.ndarray
@@ -52,7 +53,7 @@ class Batch:
         return self.docnos[self.docno_ends[k - 1] if k else 0 : self.docno_ends[k]].tobytes().decode()
 
 
-# A function that parses and packs one batch. Readers make these functions in the order of the documents. Any thread may
+# A function that parses and packs one batch. Readers make these functions in the order of the documents; any thread may
 # call them.
 MakeBatch = Callable[[], Batch]
 
@@ -66,7 +67,7 @@ def encode(text: str) -> bytes:
 
 
 def arena(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the parts end to end as one array, and where each part ends."""
+    """Return the parts end to end in one array, and the end of each part."""
     ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), dtype=np.int64)
     return np.frombuffer(b"".join(parts), np.uint8), ends
 
@@ -81,10 +82,10 @@ def pack(documents: list[Document], report: Report) -> Batch:
 
 
 def content_parts(batch: Batch, others: Sequence[str]) -> tuple[Batch, np.ndarray]:
-    """Return a batch whose contents include the other fields `others`, and where each part of the contents ends.
+    """Return a batch whose contents include the fields `others`, and a matrix with the ends of each document's parts.
 
-    The matrix has a row for each document, and a column for its title, its text and each of `others`; the bytes of all parts are
-    counted from the beginning of `text`. A newline or an empty line stands between two parts.
+    The matrix has a row for each document, and columns for its title, its text and each of `others`. Ends are counted
+    in bytes from the beginning of `text`. A newline or an empty line separates two parts.
     """
     sizes = np.zeros((len(batch), 2 + len(others)), np.int64)
     sizes[:, 0] = batch.titles
@@ -127,7 +128,9 @@ def _is_json(value: Any) -> bool:
 
 
 def _for_json(value: Any) -> Any:
-    """Return a value within a field as JSON can hold it; raise TypeError for a value that it cannot hold.
+    """Convert a value within a field to a type that JSON has.
+
+    Raise TypeError for a value without such a type.
 
     Numbers and arrays of NumPy become Python's. Dates and times of Python, NumPy and pandas become texts in ISO 8601, and
     NaT becomes None.
@@ -140,13 +143,13 @@ def _for_json(value: Any) -> Any:
         if value != value:
             return None
         text = value.isoformat() if isinstance(value, date) else str(value)
-        # NumPy writes all digits of its unit, as in 1851-10-18T00:00:00.000000000.
+        # NumPy may write superfluous digits, as in 1851-10-18T00:00:00.000000000.
         return text.rstrip("0").rstrip(".") if "." in text and isinstance(value, np.datetime64) else text
     raise TypeError(f"JSON cannot hold a value of type {type(value).__name__}.")
 
 
 def with_sound_ids(documents: Iterable[Document], path: str, report: Report) -> Iterator[Document]:
-    """Yield the documents of a source, and report those with a NUL character in their docno as malformed."""
+    """Yield the documents of a source. Report documents with a NUL character in their docno as malformed."""
     for document in documents:
         if "\0" in document.docno:
             report.malformed(path, report.line, f"the docno {document.docno!r} {NUL_FAULT}")

@@ -1,4 +1,4 @@
-"""Read the corpus of a BEIR folder: the file `corpus.jsonl`, plain or compressed, as JSON lines.
+"""Read the corpus of a BEIR folder, which is the file `corpus.jsonl`, plain or compressed.
 
 This reader does not read the queries and judgements in the folder.
 """

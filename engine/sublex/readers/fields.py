@@ -1,7 +1,7 @@
 """Turn a record with named fields, such as a JSON object or a row of a table, into a document.
 
-Fields are recognised by their names. Several names are known for the id and for the text; the first of them that a
-record has is used. The id gives the docno. All fields other than id, title and text are stored.
+Fields are recognised by their names. The id and the text have several known names; the first of them that a record has
+is used. The id gives the docno. All fields other than id, title and text are stored.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a l
 class FieldNames(NamedTuple):
     """The names by which a reader recognises the id field and the text field, and the name of the title.
 
-    Of several names, the first that a record has is used. `renamed` has pairs of a field's name in the file and its new
-    name; fields are renamed before anything else.
+    The first name that a record has is used. `renamed` has pairs: the name of a field in the file, and its new name.
+    Fields are renamed first of all.
     """
 
     ids: tuple[str, ...] = ID_ALIASES
@@ -39,7 +39,9 @@ class FieldNames(NamedTuple):
 
     @classmethod
     def of(cls, id: str | None, text: str | None, rename: str | None = None) -> FieldNames:
-        """Return the names to look for: `id` and `text` from the user, or the default names for an argument of None.
+        """Return the names to look for.
+
+        `id` and `text` are the user's; None stands for the default names.
 
         `rename` has new names of fields, as in "year=Publication Year, doi=DOI". Raise InputError for another text.
         """
@@ -52,7 +54,7 @@ class FieldNames(NamedTuple):
         return [new.get(name, name) for name in names]
 
     def renaming(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the record with new names. Raise ValueError if two of its fields have one name then."""
+        """Return the record with new names. Raise ValueError if two of its fields would then have the same name."""
         if not self.renamed:
             return record
         found = dict(zip(self.new_names(record), record.values(), strict=True))
@@ -82,7 +84,9 @@ ELEMENTS = (
 
 
 def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = ALIASES) -> Document:
-    """Return the record as a document, and count in the report which fields served as docno, text and title.
+    """Return the record as a document.
+
+    Count in the report which fields became docno, text and title.
 
     Raise ValueError, with the reason, for a record without a usable id or text.
     """
@@ -104,7 +108,10 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
 
 
 def _renamed(rename: str) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of old and new names that a text means. Raise InputError if it is none, or has a name twice."""
+    """Return the pairs of old and new names in a text.
+
+    Raise InputError for any other text, and for a name that occurs twice.
+    """
     pairs = [pair.partition("=") for pair in rename.split(",")]
     found = tuple((old.strip(), new.strip()) for new, _, old in pairs)
     if not all(old and new for old, new in found):
@@ -118,7 +125,10 @@ def _renamed(rename: str) -> tuple[tuple[str, str], ...]:
 
 
 def _docno(name: str, value: Any) -> str:
-    """Return the value of an id field as a docno; raise ValueError if it is not a string or a whole number, or is empty."""
+    """Return the value of an id field as a docno.
+
+    Raise ValueError unless it is a whole number or a string that is not empty.
+    """
     value = id_value(value)
     if isinstance(value, float) and value.is_integer():
         raise ValueError(f"{name} is {value:g}, a float too large for exact whole numbers; make it a string")
@@ -132,14 +142,17 @@ def _docno(name: str, value: Any) -> str:
 
 
 def id_value(value: Any) -> Any:
-    """Return an id that is a whole number, such as 1 or 1.0, as text; return any other value unchanged."""
+    """Return an id as text if it is a whole number, such as 1 or 1.0. Return any other value unchanged."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     is_whole = is_whole or (isinstance(value, float) and value.is_integer() and abs(value) < EXACT)
     return str(int(value)) if is_whole else value
 
 
 def _string(name: str, value: Any) -> str:
-    """Return the value of a text field, empty for null; raise ValueError if it is not a string."""
+    """Return the value of a text field; null becomes an empty text.
+
+    Raise ValueError for anything else that is not a string.
+    """
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,8 +1,8 @@
 """Get the title and the text of an HTML page, and decode the bytes of a page.
 
 This module removes the tags and builds no tree. It takes linear time and raises no error for any page. Other parsers
-are worse for some pages: the standard library's takes quadratic time for unclosed tags and fails on `<![x`, and lexbor
-takes over ten seconds for 100,000 nested `<div>` or for a tag with 50,000 attributes.
+are worse for some pages. The parser of the standard library takes quadratic time for unclosed tags and fails on `<![x`.
+lexbor takes over ten seconds for 100,000 nested `<div>`, or for a tag with 50,000 attributes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ INLINE = frozenset((
     "time", "tt", "u", "var", "wbr",
 ))
 # fmt: on
-# Elements that hold no text to read.
+# Elements whose text is not for readers, such as scripts.
 HIDDEN = ("script", "style")
 
 _TAG = re.compile(r"<(?:(!--)|[!?]|/?([A-Za-z][^\s/>]*))")
 _TAG_END = re.compile(r"""[^>=]*+(?:=\s*+(?:"[^"]*+"|'[^']*+'|)[^>=]*+)*+>""")
 _ELEMENT_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in (*HIDDEN, "title")}
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-# Prefixes of codecs in which no page can be. A page whose declaration can be read as ASCII is not in UTF-16 or UTF-32.
-# The other prefixes are Python's codecs for escapes, some of which are slow.
+# Prefixes of codecs that a page cannot declare. A page in UTF-16 or UTF-32 has no declaration that reads as ASCII. The
+# other prefixes belong to Python's codecs for escapes; some of these are slow.
 _NO_CHARSETS = ("utf-16", "utf-32", "utf-7", "idna", "punycode", "unicode", "raw", "undefined")
 # Browsers read pages in these charsets as Windows-1252.
 _ALIASES = {"iso8859-1": "cp1252", "ascii": "cp1252"}
@@ -38,7 +38,10 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BO
 
 
 def page_text(page: str) -> tuple[str, str]:
-    """Return the title of a page, and its text without the title: a line for each block, white space collapsed."""
+    """Return the title of a page, and its text without the title.
+
+    The text has a line for each block, and white space is collapsed.
+    """
     title, parts = _title_and_parts(page)
     lines = (" ".join(line.split()) for line in unescape("".join(parts)).splitlines())
     return " ".join(unescape(title).split()), "\n".join(line for line in lines if line)
@@ -56,7 +59,7 @@ def _title_and_parts(page: str) -> tuple[str, list[str]]:
             comments = at >= 3
             if comments:
                 continue
-        # A quote that is never closed would hide every later `>`. After an unclosed quote, the first `>` ends the tag.
+        # An unclosed quote would hide every later `>`. So after an unclosed quote, the first `>` ends the tag.
         end = _TAG_END.match(page, tag.end()) if quotes and name else None
         quotes = quotes and (end is not None or not name)
         at = end.end() if end else page.find(">", start) + 1
@@ -78,8 +81,8 @@ def _title_and_parts(page: str) -> tuple[str, list[str]]:
 def decode_page(data: bytes, charset: str | None, path: str, report: Report) -> str:
     """Return the text of a page or of a text file.
 
-    The first of these rules that applies gives the encoding: the byte order mark; UTF-8 if the bytes are valid UTF-8;
-    `charset`; Latin-1.
+    The encoding is the first that applies of these: the one of the byte order mark; UTF-8, if the bytes are valid
+    UTF-8; `charset`; Latin-1.
     """
     for bom, name in _BOMS:
         if data.startswith(bom):
@@ -97,7 +100,7 @@ def decode_page(data: bytes, charset: str | None, path: str, report: Report) -> 
 
 
 def _codec(charset: str | None) -> str:
-    """Return Python's codec for the name of a charset in a page; UTF-8 for a charset that no page can be in."""
+    """Return Python's codec for the name of a charset in a page; UTF-8 for a charset that a page cannot declare."""
     name = codecs.lookup(charset).name if charset else "utf-8"
     return "utf-8" if name.startswith(_NO_CHARSETS) else _ALIASES.get(name, name)
 

@@ -1,4 +1,6 @@
-"""Read the documents of a dataset of the package ir_datasets, named as in `irds:vaswani`.
+"""Read the documents of a dataset of the package ir_datasets.
+
+Its path is a name such as `irds:vaswani`.
 
 ir_datasets downloads, unpacks and parses the dataset. This module turns its records into documents; `sublex.trec.irds` reads
 its topics and judgements.
@@ -20,7 +22,7 @@ ID = "doc_id"
 
 
 def source_name(path: str) -> str:
-    """Return the name of a file without its folders; the name of a dataset is the whole text, as in `irds:beir/scifact`."""
+    """Return the name of a file without its folders. The name of a dataset, such as `irds:beir/scifact`, stays whole."""
     return path if path.startswith(PREFIX) else Path(path).name
 
 
@@ -77,8 +79,8 @@ def iterated(name: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     try:
         yield from records()
     except Exception as error:
-        # A download, a licence to sign, a file in the wrong place: ir_datasets raises errors of any type.
-        # If an error has several arguments, the first is the sentence for users.
+        # ir_datasets raises errors of any type: a failed download, a licence to sign, a file in the wrong place. If an
+        # error has several arguments, the first is the sentence for users.
         sentence = error.args[0] if len(error.args) > 1 and isinstance(error.args[0], str) else error
         reason = " ".join(str(sentence).partition(" (Caused by")[0].split())[:300].rstrip(".") or type(error).__name__
         raise InputError(f"ir_datasets cannot read {name}: {reason}.") from error
@@ -87,8 +89,8 @@ def iterated(name: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 def _fields(record: Any) -> dict[str, Any]:
     """Return the fields of a record, except for fields that are bytes.
 
-    If no field with a known name holds the text as a string, the record's default text becomes the text. The title is
-    then dropped, because the default text contains it.
+    If no field with a known name has the text as a string, the record's default text is used. The title is then
+    dropped, because the default text contains it.
     """
     fields = {name: value for name, value in record._asdict().items() if not isinstance(value, bytes)}
     known = next((name for name in TEXT_ALIASES if name in record._fields), None)
@@ -100,7 +102,7 @@ def _fields(record: Any) -> dict[str, Any]:
 
 
 def _default_text(record: Any) -> str:
-    """Return the default text of a record, or if there is none, all string fields of the record except the id."""
+    """Return the default text of a record. If there is none, return all string fields except the id."""
     if hasattr(record, "default_text"):
         return record.default_text()
     return "\n".join(value for name, value in record._asdict().items() if name != ID and isinstance(value, str))

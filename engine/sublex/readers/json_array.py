@@ -1,4 +1,6 @@
-"""Read JSON arrays of objects, `[{…}, {…}]`: one document per object, with the fields that JSON lines have.
+"""Read JSON arrays of objects, `[{…}, {…}]`.
+
+Each object is a document, with the same fields as in JSON lines.
 
 The file is read as a stream. This module counts brackets outside strings to find the end of an element, and Python's
 own `json` then reads the element. So the elements after a malformed one are still found.
@@ -18,8 +20,8 @@ from sublex.readers.jsonl import document_of
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import CHUNK
 
-# Matches a whole string, a character that ends or nests elements, or the quotation mark of a string whose end is not
-# read yet.
+# Matches a whole string, or a character that ends or nests elements. It also matches the opening quotation mark of a
+# string whose end is not read yet.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _DEEPER = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
@@ -78,7 +80,7 @@ def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
         else:
             at = len(text)
         text, at, start = text[start:], at - start, 0
-        # Each read doubles the text, so that the time for a long string is proportional to its length.
+        # Each read doubles the text, so the time for a long string is proportional to its length.
         more = stream.read(max(CHUNK, len(text)))
         if not more:
             raise InputError(f"{path} is cut short: its array has no closing bracket.")

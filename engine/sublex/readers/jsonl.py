@@ -1,7 +1,7 @@
-"""Read JSON lines: one object per line, with an id, a text, perhaps a title, and other fields to store.
+"""Read JSON lines: one object per line, with an id, a text, an optional title, and other fields to store.
 
-A kernel cuts plain well-formed lines into arrays, without a Python object for each line. It marks all other lines as
-odd. Python's own `json` reads the odd lines and decides whether they are malformed.
+A kernel reads plain well-formed lines into arrays, without a Python object for each line. It marks all other lines as
+odd. Python's own `json` then reads the odd lines and decides whether they are malformed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from sublex.readers.source import decode
 
 # The most fields of a record that the kernel reads. A line with more fields is odd.
 FIELDS = 64
-# Three rows with a value for each byte: whether the byte ends or interrupts a JSON string; the character that it stands
-# for after a backslash, or 0; its value as a hexadecimal digit, or 255.
+# Three rows with a value for each byte. Row 0: whether the byte ends or interrupts a JSON string. Row 1: the character
+# that it means after a backslash, or 0. Row 2: its value as a hexadecimal digit, or 255.
 _TABLES = np.array(
     [
         [byte < 32 or byte in b'"\\' for byte in range(256)],
@@ -72,7 +72,7 @@ class JsonLines:
 def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldNames) -> Batch:
     """Return the batch of the documents in `data`.
 
-    `data` holds whole lines of a file, the first of which has the number `line`.
+    `data` holds whole lines of a file. The first has the line number `line`.
 
     The kernel reads all lines. If some lines are odd, Python code rewrites them in a form that the kernel reads, and
     leaves out malformed lines. Then the kernel reads all lines again.
@@ -84,7 +84,7 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
     if batch.docnos.all() and not names.renamed:
         report.merge(counts)
     else:
-        # Python reads all lines, to rename fields or to report a docno with a NUL character as malformed.
+        # Python reads all lines if fields have new names, or if a docno has a NUL character, which is malformed.
         to_rewrite = np.arange(count_lines(data) + 1)
     if not len(to_rewrite):
         return replace(batch, report=report)
@@ -106,8 +106,8 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
 def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: FieldNames) -> tuple[Batch, np.ndarray]:
     """Return a batch of the lines that the kernel can read, and the odd lines as rows of (number, start, end).
 
-    `capacity` is the largest number of fields in a record. `trusted` says that a first pass has checked the lines or
-    `_canonical` has written them, so they need no checks.
+    `capacity` is the largest number of fields in a record. `trusted` says that the lines need no checks: a first pass
+    has checked them, or `_canonical` has written them.
     """
     from sublex.readers import jsonl_kernels
 
@@ -128,7 +128,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
 
 
 def document_of(line: bytes, path: str, number: int, report: Report, names: FieldNames) -> Document | None:
-    """Return the document of one line; if the line is malformed, report it and return None."""
+    """Return the document of one line. If the line is malformed, report it and return None."""
     try:
         record = json.loads(decode(line, path, report))
         if not isinstance(record, dict):

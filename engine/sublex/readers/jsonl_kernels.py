@@ -1,4 +1,4 @@
-"""Kernels that cut JSON lines into documents: from bytes to arrays of docnos, contents and other fields.
+"""Kernels that read the documents of JSON lines into arrays of docnos, contents and other fields.
 
 `scan` is called by `readers.jsonl`. It reads only plain well-formed records, and marks every other line as odd.
 Python's `json` then reads the odd lines.
@@ -18,8 +18,8 @@ BYTES = uint8[:, ::1]
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 NEWLINE, LETTER_U = 10, 117
-# The rows of `tables`, with a value for each byte: whether the byte ends or interrupts a string; the character that it
-# stands for after a backslash, or 0; its value as a hexadecimal digit, or 255.
+# The rows of `tables` have a value for each byte. Row 0: whether the byte ends or interrupts a string. Row 1: the
+# character that it means after a backslash, or 0. Row 2: its value as a hexadecimal digit, or 255.
 SPECIAL, ESCAPE, HEX = 0, 1, 2
 # The number of bytes that are searched together for special bytes.
 WIDE = 64
@@ -39,7 +39,7 @@ def _skip_space(buf, i, end):
 
 @inner
 def _marks(buf, tables, marks):
-    """Write the places of special bytes to `marks`, and after these places the size of `buf`.
+    """Write the places of special bytes to `marks`, followed by the size of `buf`.
 
     Return the number of special bytes. Special bytes are quotes, backslashes and control characters.
     """
@@ -56,7 +56,7 @@ def _marks(buf, tables, marks):
             special = found != 0
         if special:
             for x in range(i, stop):
-                # To avoid a branch, every place is written; the next place overwrites a place that is not special.
+                # To avoid a branch, every place is written. If the byte is not special, the next place overwrites it.
                 marks[n] = x
                 n += tables[SPECIAL, buf[x]]
         i = stop
@@ -66,9 +66,9 @@ def _marks(buf, tables, marks):
 
 @inner
 def _string_end(buf, i, end, marks, m):
-    """Return the place of the quote that closes the string whose first byte is at `i`, or -1 if the string is odd.
+    """Return the place of the closing quote of the string that begins at `i`, or -1 if the string is odd.
 
-    Return also the place in `marks` to go on from, and whether the string has escapes.
+    Also return the place in `marks` to continue from, and whether the string has escapes.
     """
     escaped = False
     while True:
@@ -87,7 +87,7 @@ def _string_end(buf, i, end, marks, m):
 
 @inner
 def _nested_end(buf, i, end, marks, m):
-    """Return the index after the bracket that closes the one at `i`, or -1 if no bracket does."""
+    """Return the index after the closing bracket for the bracket at `i`, or -1 if it is not closed."""
     depth = 0
     while i < end:
         c = buf[i]
@@ -169,7 +169,7 @@ def _copy(buf, i, end, out, o):
 
 @inner
 def _string(buf, spans, f, out, o, tables):
-    """Write the characters of the string field `f` to `out`; return the index after them, or -1 if an escape is odd."""
+    """Write the characters of the string field `f` to `out`. Return the index after them, or -1 if an escape is odd."""
     if spans[f, 4]:
         return _unescape(buf, spans[f, 2], spans[f, 3], out, o, tables)
     return _copy(buf, spans[f, 2], spans[f, 3], out, o)
@@ -177,9 +177,11 @@ def _string(buf, spans, f, out, o, tables):
 
 @inner
 def _copy_plain(buf, i, end, out, o):
-    """Copy buf[i:end] up to its first backslash; return the index after the copied bytes in `buf`, and that in `out`.
+    """Copy buf[i:end] up to its first backslash.
 
-    Up to seven bytes after the copied ones are overwritten too. `out` has room for all bytes up to `end`.
+    Return the two indexes after the copied bytes, in `buf` and in `out`.
+
+    Up to seven further bytes are overwritten, too. `out` has room for all bytes up to `end`.
     """
     while i + 8 <= end:
         a, z = U(i), U(o)
@@ -245,7 +247,7 @@ def _unescape(buf, i, end, out, o, tables):
 
 @inner
 def _alias(buf, start, stop, names, name_ends):
-    """Return the number of the name that equals buf[start:stop], or -1 if no name does."""
+    """Return the number of the name that equals buf[start:stop], or -1 if there is none."""
     begin = 0
     for k in range(len(name_ends)):
         finish = name_ends[k]
@@ -266,8 +268,8 @@ def _fields(buf, i, end, trusted, spans, marks, m):
     """Write a row (key start, key end, value start, value end, escaped) to `spans` for each field of the object at `i`.
 
     Return the number of fields, or -1 for an odd record. If the value is a string, the row has the bounds of the text
-    between the quotes, and the key end is negative to mark the string. A `trusted` object has been checked before, so
-    the form of its values is not checked.
+    between the quotes, and a negative key end marks the string. A `trusted` object was checked before, so its values
+    are not checked again.
     """
     n = 0
     if buf[i] != OPEN_BRACE:
@@ -331,7 +333,7 @@ def _fields(buf, i, end, trusted, spans, marks, m):
 def _roles(buf, spans, fields, names, name_ends, role_of, chosen):
     """Write the numbers of the docno, title and text fields to `chosen`, and after them the numbers of their names.
 
-    A missing field has the numbers -1. If several fields have one role, the field whose name comes first in `names`
+    A missing field has the numbers -1. If several fields have the same role, the one whose name comes first in `names`
     counts. Return False for an odd record, else True.
     """
     for k in range(len(chosen)):
@@ -364,7 +366,9 @@ def _visible(data, start, end):
 
 @inner
 def _contents(buf, spans, chosen, text, t, tables):
-    """Write title, newline and text to `text` from `t` on; return the index after them and the title's size in bytes.
+    """Write title, newline and text to `text`, from `t` on.
+
+    Return the index after them, and the title's size in bytes.
 
     The index is -1 if an escape is odd.
     """

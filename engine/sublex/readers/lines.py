@@ -1,4 +1,4 @@
-"""Cut streams into lines, and read streams whole, up to the limit of one record.
+"""Cut streams into lines, or read whole streams, within the limit for the size of a record.
 
 A small compressed file can unpack to many gigabytes without a line break. So reading of a line, record or file stops at
 LONGEST_RECORD bytes. All readers use this limit.
@@ -17,7 +17,7 @@ from sublex.errors import InputError
 from sublex.readers.signatures import BOM
 from sublex.readers.source import CHUNK, decode
 
-# Bytes of the longest record: a line, a document, a topic, a row of a table, or a file that is read whole.
+# The longest record, in bytes. A record is a line, a document, a topic, a row of a table, or a file that is read whole.
 LONGEST_RECORD = 1 << 30
 
 # A function that reports a record that is too long, or raises an error. It takes the number of the record's first line,
@@ -106,7 +106,7 @@ def read_upto(stream: BinaryIO, size: int) -> bytes:
 
 
 def read_whole(pieces: Iterable[bytes], path: str) -> bytes:
-    """Return the pieces of a file joined to one; raise InputError if the file is above the limit."""
+    """Return the pieces of a file, joined. Raise InputError if the file is above the limit."""
     parts, size = list[bytes](), 0
     for piece in pieces:
         parts.append(piece)
@@ -117,7 +117,7 @@ def read_whole(pieces: Iterable[bytes], path: str) -> bytes:
 
 
 def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
-    """Return lines of bytes in UTF-8; lines that are not UTF-8 are read as Latin-1, with a note."""
+    """Return lines as bytes in UTF-8. Lines that are not UTF-8 are read as Latin-1, and the report notes this."""
     try:
         if not data.isascii():
             data.decode()

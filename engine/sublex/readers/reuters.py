@@ -1,7 +1,7 @@
 """Read Reuters-21578: SGML in Latin-1, one thousand stories per file.
 
-NEWID gives the docno, TITLE the title, and everything else in TEXT (author, dateline, body) the text. Categories, splits
-and dates are stored; the wire codes in UNKNOWN are dropped.
+The docno is NEWID, and the title is TITLE. The text is everything else in TEXT: author, dateline and body. Categories,
+splits and dates are stored; the wire codes in UNKNOWN are dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sublex.readers.signatures import signature
 # Elements that hold a list of labels.
 LISTS = ("TOPICS", "PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
 UNCLOSED = "<REUTERS> was never closed and was read up to the next one or the end"
-# A story of the type BRIEF has no body. The collection has this sentence in its place.
+# A story of the type BRIEF has no body, but this sentence in its place.
 FILLER = "Blah blah blah."
 
 _ATTRIBUTE = re.compile(r'\b([A-Z]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
@@ -66,7 +66,9 @@ def _story(docno: str, attributes: dict[str, str], body: str) -> Document:
 
 
 def _element(text: str, name: str) -> tuple[str, str, str, str]:
-    """Return the text before the first element of this name, its opening tag, its content, and the text after it.
+    """Find the first element of this name.
+
+    Return the text before it, its opening tag, its content, and the text after it.
 
     The content of an unclosed element is all the rest. If there is no such element, the first text is all of `text`,
     and the others are empty.

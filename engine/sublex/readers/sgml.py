@@ -25,7 +25,9 @@ _DOCHDR_END = re.compile(r"</DOCHDR\s*>", re.IGNORECASE)
 
 
 class Records:
-    """An iterator over the records of a stream: (attributes of the opening tag, body, whether the record was closed).
+    """An iterator over the records of a stream.
+
+    A record is a tuple: attributes of the opening tag, body, whether it was closed.
 
     A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory. A
     record above the limit is reported to `report_long` and left out.
@@ -67,7 +69,7 @@ class Records:
             yield attributes, self._cut(body, len(buffer)), False
 
     def _is_long(self, start: int, end: int) -> bool:
-        """Return whether buffer[start:end] is longer than a record may be. Report a part that is longer."""
+        """Return whether buffer[start:end] is above the limit of a record, and report it if it is."""
         if end - start <= lines.LONGEST_RECORD:
             return False
         self._report_long(self.line, lines.too_long(f"<{self._name}>"))
@@ -79,7 +81,7 @@ class Records:
             return bytes(view[start:end])
 
     def _resume(self, scan: int) -> int:
-        """Return where the next search begins: at a tag that is perhaps not complete in the buffer, else at the end."""
+        """Return the place where the next search begins: a tag that may be incomplete in the buffer, or else the end."""
         cut = self._buffer.rfind(b"<", max(scan, len(self._buffer) - LONGEST_TAG))
         return cut if cut >= 0 else len(self._buffer)
 
@@ -135,10 +137,12 @@ def take_header(text: str) -> tuple[str, str]:
 
 
 def take_elements(text: str, names: Collection[str]) -> tuple[dict[str, list[str]], str]:
-    """Return the texts of the elements with these names, in any case, and the text without these elements and comments.
+    """Return the texts of the elements with these names, and the remaining text without comments.
 
-    The texts have no markup and stand by the name as it is given. An element that is not closed ends at the next tag.
-    Empty elements are left out.
+    Case does not matter.
+
+    The texts have no markup. The dictionary has them by the given names. An element that is not closed ends at the next
+    tag. Empty elements are left out.
     """
     text = _without_comments(text) if "<!--" in text else text
     by_name = {name.lower(): name for name in names}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 BOM = b"\xef\xbb\xbf"
-# The number of first lines that are examined to tell a run or judgements.
+# A run or judgements are recognised from this number of first lines.
 LINES = 200
 
 _WARC = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
@@ -27,8 +27,8 @@ _DOCHDR = re.compile(rb"<DOCHDR[\s>]", re.IGNORECASE)
 def signature(head: bytes) -> str:
     """Return the format that the bytes show, or an empty string if they show none.
 
-    The formats of collections are `json`, `jsonl`, `warc`, `smart`, `reuters`, `trec` and `trecweb`. Files that are no
-    collection are `run` and `qrels`.
+    The formats of collections are `json`, `jsonl`, `warc`, `smart`, `reuters`, `trec` and `trecweb`. The formats `run`
+    and `qrels` are not those of collections.
     """
     head = head.removeprefix(BOM).lstrip()
     if head.startswith(b"{"):

@@ -18,7 +18,7 @@ from sublex.readers.source import CHUNK, decode
 # A line `.I` with its id, or a line with the letter of a field.
 _MARK = re.compile(rb"\n\.(?:I(?:[ \t]+([^\r\n]*))?|([A-Z])[ \t]*)\r?(?=\n|\Z)")
 
-# The text of each field, by its letter; the key of text before the first field is an empty string.
+# The text of each field, by its letter. Text before the first field has the key "".
 Fields = dict[str, bytearray]
 
 

@@ -21,18 +21,18 @@ from sublex.contracts.base import Report
 from sublex.errors import InputError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-# Bytes from which a format is detected.
+# A format is detected from this number of first bytes.
 HEAD = 64 * 1024
-# The first bytes of a file in each compressed format, and the number of the longest.
+# The first bytes of each compressed format, and the length of the longest of them.
 GZIP, BZIP2, XZ, ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 PACKINGS = (GZIP, BZIP2, XZ, ZSTANDARD)
 LONGEST_MAGIC = 6
-# Bytes per read.
+# The number of bytes in one read.
 CHUNK = 1 << 20
-# Bytes of compressed data that are unpacked at a time where nothing else limits memory. With Zstandard, they unpack to
-# at most 128 MiB.
+# Where nothing else limits memory, this number of compressed bytes is unpacked at a time. With Zstandard, they unpack
+# to at most 128 MiB.
 PACKED = 4096
-# The most bytes that gzip packs into one, by zlib's own documentation.
+# gzip packs at most this number of bytes into one byte, as zlib's documentation says.
 GZIP_RATIO = 1032
 
 
@@ -56,7 +56,7 @@ class FileSource:
         return io.BufferedReader(Guarded(self._raw, self.path), CHUNK)
 
     def most_bytes(self) -> float:
-        """Return the most bytes that the stream of a file can have; infinity where its size or its packing sets no bound."""
+        """Return an upper bound on the bytes of a file's stream; infinity if its size or its compression gives no bound."""
         if not os.path.isfile(self.path):
             return math.inf
         with open(self.path, "rb") as file:
@@ -75,7 +75,7 @@ class FileSource:
     def head(self) -> bytes:
         """Return the first bytes, from which a format is detected; they are empty for a folder or a dataset name.
 
-        After this, `open` still returns a pipe or standard input from its first byte on.
+        `open` still returns a pipe or standard input from its first byte on afterwards.
         """
         if os.path.isfile(self.path):
             with self.open() as stream:
@@ -121,7 +121,7 @@ class Guarded(io.RawIOBase):
 
 
 class _Resumed(io.RawIOBase):
-    """A stream of bytes that were read from another stream before, and then of the other stream's remaining bytes.
+    """A stream of the bytes that were already read from another stream, followed by the other stream's remaining bytes.
 
     It never closes standard input.
     """
@@ -145,7 +145,7 @@ class _Resumed(io.RawIOBase):
 
 
 def _decompressed(raw: BinaryIO) -> Any:
-    """Return a stream of the decompressed bytes. The first bytes, and not the file's name, show the compression."""
+    """Return a stream of the decompressed bytes. The compression is recognised by the first bytes, not by the file's name."""
     magic = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC] if hasattr(raw, "peek") else b""
     if magic.startswith(GZIP):
         return gzip.GzipFile(fileobj=raw)
@@ -200,9 +200,11 @@ def without_compression(path: str) -> str:
 
 
 def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
-    """Yield the path of every file below a folder, sorted by path; hidden files and folders are left out.
+    """Yield the path of every file below a folder, sorted by path.
 
-    Folders that are links are not entered, because links can form a circle. `report` gets a note about them.
+    Hidden files and folders are left out.
+
+    Links to folders are not followed, because links can form a circle. `report` gets a note about them.
     """
     paths: list[str] = []
     for parent, folders, files in os.walk(os.path.normpath(folder), onerror=_unreadable):

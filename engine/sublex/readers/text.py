@@ -19,7 +19,7 @@ from sublex.readers.signatures import signature
 from sublex.readers.source import FileSource, files_below, without_compression
 
 KINDS = {".txt": "text", ".md": "markdown", ".html": "html", ".htm": "html"}
-# The number of files of a folder that detection examines.
+# The format of a folder is detected from this number of its files.
 SAMPLED_FILES = 1000
 
 _HEADING = re.compile(r"^#[ \t]+(.*)$", re.MULTILINE)
@@ -31,7 +31,7 @@ class Text:
     folders = True
 
     def detect(self, path: str, head: bytes) -> bool:
-        """Return whether a file is text by its name, or whether at least half of a folder's files are."""
+        """Return whether a file is text by its name. For a folder, return whether at least half of its files are text."""
         if not os.path.isdir(path):
             return bool(_kind(path)) and not signature(head)
         if corpus_path(path):
@@ -60,7 +60,7 @@ def _kind(path: str) -> str:
 
 
 def _document(source: Source, name: str, report: Report) -> Iterator[Document]:
-    """Yield a file as a document; `name` is its path below the folder. A file that is too long is malformed."""
+    """Yield a file as a document. `name` is its path below the folder. A file that is too long is reported as malformed."""
     with source.open() as stream:
         data = lines.read_upto(stream, lines.LONGEST_RECORD + 1)
     if len(data) > lines.LONGEST_RECORD:

@@ -1,7 +1,7 @@
-"""Read TREC's SGML: `<DOC>` elements with a `<DOCNO>`, many per file.
+"""Read TREC's SGML: files with many `<DOC>` elements, each with a `<DOCNO>`.
 
-All elements but DOCNO and DOCHDR become text, in their order. None is the title or a stored field, unless the user names
-elements for these.
+All elements except DOCNO and DOCHDR become text, in their order. The user may name elements that become the title or
+stored fields instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ NO_DOCNO = "<DOC> without a <DOCNO>"
 class Trec:
     """The reader `trec`: documents in TREC's SGML, `<DOC>` elements with a `<DOCNO>`.
 
-    `title` names the elements that are the title, and `fields` those that are stored fields, with commas between several.
+    `title` names the elements that become the title, and `fields` the elements that become stored fields. Names are
+    separated by commas.
     """
 
     def __init__(self, title: str | None = None, fields: str | None = None):

@@ -1,6 +1,6 @@
 """Read TREC's web collections (WT2g, WT10g, .GOV, GOV2): `<DOC>` elements with DOCNO, DOCHDR and a page of HTML.
 
-The page gives title and text. The address in DOCHDR becomes the stored field `url`; the rest of DOCHDR is dropped.
+Title and text come from the page. The address in DOCHDR becomes the stored field `url`; the rest of DOCHDR is dropped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read tables: tab-separated values (one record per line, no quoting) and comma-separated values (with quoting).
+"""Read tables of tab-separated values (one record per line, no quoting) or comma-separated values (with quoting).
 
 A header line names the columns. Without a header, two columns are id and text, and three are id, title and text.
 """
@@ -24,7 +24,7 @@ DEFAULT_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text")}
 ENDINGS = {".tsv": "tsv", ".tab": "tsv", ".csv": "csv"}
 # Files with these endings are text, whatever they contain.
 TEXT_ENDINGS = (".txt", ".md", ".html", ".htm")
-# The largest limit that the module csv accepts. LONGEST_RECORD limits rows before this limit does.
+# The largest limit that the module csv accepts. LONGEST_RECORD, which is lower, limits the rows.
 LONGEST_FIELD = 2**31 - 1
 
 # The number of a row's first line, and its cells.
@@ -70,9 +70,9 @@ class Csv(Tsv):
 
 
 def _format(path: str, head: bytes) -> str:
-    """Return `tsv` or `csv`, or an empty string.
+    """Return `tsv`, `csv` or an empty string.
 
-    The file's name, its header, or an equal number of tabs on all lines shows the format.
+    The format is recognised by the file's name, its header, or an equal number of tabs on all lines.
     """
     ending = os.path.splitext(without_compression(path))[1].lower()
     if signature(head) or ending in TEXT_ENDINGS or os.path.isdir(path):
@@ -96,7 +96,7 @@ def _is_header(names: list[str]) -> bool:
 
 
 def _name(column: str, known: FieldNames = ALIASES) -> str:
-    """Return a column's name without quotes; a name that Sublex knows is put in lower case."""
+    """Return a column's name without quotes, and in lower case if Sublex knows the name."""
     name = column.strip().strip('"')
     return name.lower() if name not in known.all and name.lower() in known.all else name
 
@@ -116,7 +116,9 @@ def _documents(rows: Iterator[Row], path: str, report: Report, known: FieldNames
 
 
 def _default_columns(first: tuple[str, ...], path: str, known: FieldNames) -> tuple[str, ...]:
-    """Return the columns of a table without a header; raise InputError if a header is needed.
+    """Return the columns of a table without a header.
+
+    Raise InputError if the table needs a header.
 
     `first` is the first row.
     """
@@ -146,7 +148,7 @@ def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Fie
 
 
 def csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[tuple[int, list[str], str]]:
-    """Yield the number of the first line, the cells and the fault of each row that is not blank.
+    """For each row that is not blank, yield the number of its first line, its cells and its fault.
 
     A row that is not CSV, or that is longer than the limit of a record, has a fault and no cells. Reading continues
     with the next line.

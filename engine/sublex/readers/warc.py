@@ -1,8 +1,8 @@
 """Read web archives, WARC 0.18 to 1.1, such as ClueWeb and Common Crawl.
 
-This module cuts the archive into records, because real archives contain wrong lengths and extra lines, at which a
-strict parser stops. The package warcio reads the content of a record: HTTP, chunks and content encoding. Records
-without text are skipped.
+This module cuts the archive into records itself, because real archives have wrong lengths and extra lines, and a strict
+parser stops there. The package warcio reads the content of a record: HTTP, chunks and content encoding. Records without
+text are skipped.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sublex.readers.html import declared_charset, decode_page, page_text
 from sublex.readers.signatures import signature
 from sublex.readers.source import PACKED
 
-# Types of records that may hold a page.
+# The types of records that may contain a page.
 KINDS = ("response", "conversion", "resource")
-# Content types of pages.
+# The content types of pages.
 HTML = ("text/html", "application/xhtml+xml")
-# Bytes of the longest line and of the longest header.
+# The longest line and the longest header, in bytes.
 LONGEST_LINE = LONGEST_HEADER = 1 << 20
 
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
@@ -77,7 +77,7 @@ def _document(payload: _Payload, path: str, report: Report) -> Document:
 
 
 def _payload_reader() -> Callable[[bytes], _Payload | None]:
-    """Return a function from the bytes of a record to its content, or to None for content that is not text.
+    """Return a function that takes the bytes of a record and returns its content, or None if the content is not text.
 
     The function raises ValueError, with the reason, for a record that cannot be read.
     """
@@ -128,7 +128,9 @@ def _payload_reader() -> Callable[[bytes], _Payload | None]:
 
 
 def _records(stream: _LineStream, path: str, report: Report) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield line number, header and block (as WARC calls what follows the header) of each record that may hold text.
+    """Yield line number, header and block of each record that may contain text.
+
+    The block is the part after the header.
 
     Damaged records are reported.
     """
@@ -183,7 +185,7 @@ def _header(first: bytes, stream: _LineStream) -> bytes:
 
 
 def _block(stream: _LineStream, length: int) -> tuple[bytes, bool]:
-    """Return the block of a record, and whether it is complete. A length that reaches into the next record is corrected."""
+    """Return the block of a record, and whether it is complete. A block that would reach into the next record is cut."""
     block = stream.read(length)
     after = stream.readline()
     stream.unread(after)

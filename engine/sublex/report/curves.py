@@ -1,6 +1,4 @@
-"""Compute the curves of a report: precision by recall, nDCG by cutoff, and measures by a parameter whose value differs
-between the systems.
-"""
+"""Compute the curves of a report: precision by recall, nDCG by cutoff, and measures by a parameter of the systems."""
 
 from __future__ import annotations
 
@@ -27,7 +25,10 @@ class SystemCurve(NamedTuple):
 
 
 def precision_and_gain(comparison: Comparison) -> tuple[list[SystemCurve], list[SystemCurve]]:
-    """Return two curves per system, as means over all topics: interpolated precision by recall, and nDCG by cutoff."""
+    """Return two curves per system: interpolated precision by recall, and nDCG by cutoff.
+
+    Points are means over all topics.
+    """
     names = [f"IPrec@{level:.1f}" for level in RECALL_LEVELS] + [f"nDCG@{cutoff}" for cutoff in CUTOFFS]
     precision, gain = [], []
     for system in comparison.systems:
@@ -39,9 +40,9 @@ def precision_and_gain(comparison: Comparison) -> tuple[list[SystemCurve], list[
 
 
 class Sweep(NamedTuple):
-    """The parameter in which the systems differ.
+    """The parameter in which systems differ.
 
-    `values` are in ascending order; for each value, `systems` has the position of its system.
+    `values` are in ascending order. For each value, `systems` has the position of the system with this value.
     """
 
     parameter: str
@@ -50,7 +51,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
-    """Return the numeric parameter in which three or more expressions differ, or None if anything else differs too."""
+    """Return the numeric parameter in which three or more expressions differ. Return None if they differ in anything else."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:
@@ -67,7 +68,7 @@ def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
 
 
 def _settings(expression: Expression, registry: Registry) -> dict[tuple, Any]:
-    """Return all values in an expression, defaults included, keyed by their path: {(0, 1, "BM25", "k1"): 1.2}."""
+    """Return all values in an expression, with defaults, by their path, such as {(0, 1, "BM25", "k1"): 1.2}."""
     settings: dict[tuple, Any] = {(type(expression).__name__,): None}
     # In a normaliser, a component without parameters is a string and not an Expression.
     parts: Iterable[Any] = expression.children() if isinstance(expression, Expression) else ()

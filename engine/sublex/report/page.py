@@ -33,9 +33,11 @@ TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "rando
 def write_report(
     comparison: Comparison, path: str | os.PathLike[str], command: str = "", overwrite: bool = False
 ) -> None:
-    """Write the report to a file, replacing an earlier report that nobody has changed.
+    """Write the report to a file.
 
-    The page shows `command` as the command that makes the page again. `overwrite` replaces any file.
+    An earlier report is replaced if nobody has changed it.
+
+    The page shows `command`, which makes the page again. `overwrite` replaces any file.
 
     Raise InputError if the file cannot be written or may not be replaced.
     """
@@ -44,7 +46,7 @@ def write_report(
 
 
 def check_report_path(path: str | os.PathLike[str], overwrite: bool = False) -> None:
-    """Raise InputError if a report cannot be written to this path, or would replace a file that it may not replace."""
+    """Raise InputError if a report cannot be written to this path, or would replace a file that must stay."""
     if not os.fspath(path):
         raise InputError("The report needs the name of a file.")
     expect_output(path, overwrite)
@@ -116,7 +118,7 @@ def _test(comparison: Comparison) -> str:
 
 
 def _hurt_topics(comparison: Comparison) -> list[int]:
-    """Return for each system the number of topics on which it loses more than a tenth of the first system's score."""
+    """Return the number of topics that each system hurts: its score is over a tenth lower than the first system's."""
     scores = comparison.scores(comparison.main)
     return (scores < (1 - HURT) * scores[0]).sum(axis=1).tolist()
 
@@ -138,7 +140,10 @@ def _plots(comparison: Comparison, rankings: Rankings, letters: list[str]) -> di
 
 
 def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
-    """Return the parameter in which the systems differ and a plot of the measures by it, or None if there is none."""
+    """Return the parameter in which the systems differ, and a plot of the measures by it.
+
+    Return None without such a parameter.
+    """
     swept = sweep(comparison.names, comparison.index.registry if comparison.index else plugins.load())
     if swept is None:
         return None
@@ -148,7 +153,7 @@ def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
 
 
 def _slices_plot(slices: Slices) -> str:
-    """Return a plot of the gains over the first system in each group of topics; of its means, if there is one system."""
+    """Return a plot of the gains over the first system in each group of topics. For a single system, plot its means."""
     main, rows = slices.comparison.main, slices.slices()
     shown = [row for row in rows if row.difference is not None]
     if not shown:

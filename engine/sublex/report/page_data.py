@@ -10,11 +10,11 @@ import numpy as np
 from sublex.evaluation.comparison import Comparison
 from sublex.report.rankings import DEPTH, Rankings
 
-# The most ranked documents in the data, over all topics and systems. With more, the page opens slowly.
+# The highest number of ranked documents in the data, over all topics and systems. With more, the page opens slowly.
 LISTED = 100_000
-# The fewest documents that are listed for a topic and a system.
+# For each topic and system, at least this number of documents is listed.
 LEAST_DEPTH = 10
-# A system hurts a topic if its score is lower than the first system's by more than this share.
+# A system hurts a topic if its score is below the first system's score by more than this share of it.
 HURT = 0.1
 
 
@@ -40,7 +40,7 @@ def page_data(comparison: Comparison, rankings: Rankings) -> dict[str, Any]:
 
 
 def embedded_json(data: Any) -> str:
-    """Return data as JSON that cannot end the script element in which it stands."""
+    """Return data as JSON without characters that could end the script element around it."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -48,7 +48,7 @@ def embedded_json(data: Any) -> str:
 def _topics(
     comparison: Comparison, rankings: Rankings, lists: list[list[list[int]]], places: dict[int, int]
 ) -> list[dict[str, Any]]:
-    """Return for each topic its text, scores, rankings and grades; `places` maps documents to their position in the data."""
+    """Return the text, scores, rankings and grades of each topic. `places` maps documents to their positions in the data."""
     known = {topic.qid: topic for topic in comparison.topics or ()}
     scores = np.stack([comparison.scores(name) for name in comparison.tested])
     topics = []
@@ -71,5 +71,5 @@ def _topics(
 
 
 def _query_length(comparison: Comparison, text: str) -> int:
-    """Return the number of terms of a query, or of its words if there is no index to analyze it."""
+    """Return the number of terms of a query. Without an index to analyze it, return the number of words."""
     return len(comparison.index.analyze(text) if comparison.index is not None else text.split())

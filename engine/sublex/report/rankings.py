@@ -1,4 +1,4 @@
-"""Compare the rankings of systems: how many of their first documents are judged, how far they agree, what to judge next."""
+"""Compare the rankings of systems: their shares of judged documents, their agreement, and the documents to judge next."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sublex.evaluation.comparison import Comparison
 from sublex.pipeline.index import Index
 from sublex.statistics.agreement import rbo, tau_ap
 
-# Documents per topic that are compared.
+# The number of documents per topic that are compared.
 DEPTH = 100
 # Cutoffs for the shares of judged documents.
 JUDGED_CUTOFFS = (5, 10, 20, 100)
-# Documents per topic in which systems are compared by P@10.
+# The number of documents per topic that count for P@10.
 TOP = 10
-# Characters of a title, and of the text shown for a document without a title.
+# The number of characters shown of a title, and of the text of a document without a title.
 TITLE_LENGTH, TEXT_LENGTH = 100, 200
 
 
 class Rankings:
     """The first 100 documents of each system for each topic.
 
-    A document has the same number in all systems. `lists[system][topic]` has the numbers of documents, best first.
-    `docnos` has the docno of each number. `grades[topic]` maps the numbers of judged documents to their grades.
+    Documents are numbered, in the same way for all systems. `lists[system][topic]` has the numbers of documents, best
+    first. `docnos` has the docno of each number. `grades[topic]` maps the numbers of judged documents to their grades.
     """
 
     def __init__(self, comparison: Comparison):
@@ -47,7 +47,7 @@ class Rankings:
             self.grades.append({numbers[docno]: grade for docno, grade in judged.items() if docno in numbers})
 
     def judged_shares(self) -> np.ndarray:
-        """Return a matrix of systems by cutoffs: the share of judged documents down to the cutoff, over all topics."""
+        """Return the shares of judged documents down to each cutoff, over all topics, as a matrix of systems by cutoffs."""
         shares = np.zeros((self.systems, len(JUDGED_CUTOFFS)))
         for system, ranked in enumerate(self.lists):
             for column, cutoff in enumerate(JUDGED_CUTOFFS):
@@ -57,7 +57,10 @@ class Rankings:
         return shares
 
     def agreement(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return two matrices of systems by systems: rank-biased overlap, and symmetric τ_AP, as means over topics."""
+        """Return two matrices of systems by systems: rank-biased overlap and symmetric τ_AP.
+
+        The values are means over topics.
+        """
         overlap, correlation = np.eye(self.systems), np.eye(self.systems)
         for a, b in combinations(range(self.systems), 2):
             both = [(x, y) for x, y in zip(self.lists[a], self.lists[b], strict=True) if x or y]
@@ -72,7 +75,7 @@ class Rankings:
         return float(np.mean(relevant)) / TOP
 
     def unjudged(self, a: int, b: int) -> list[tuple[int, int]]:
-        """Return (topic, document) of each unjudged document that is among the first ten of system a but not of system b."""
+        """Return (topic, document) of each unjudged document that system a has in its first ten, and system b has not."""
         missing = []
         for topic, (mine, theirs, grades) in enumerate(zip(self.lists[a], self.lists[b], self.grades, strict=True)):
             others = set(theirs[:TOP])
@@ -88,7 +91,7 @@ class Rankings:
             return {}
         places = {number: index.doc(self.docnos[number]) for number in documents}
         titles = {}
-        # Documents are read in the order of the index, because neighbours are in the same compressed block.
+        # Documents are read in the order of the index, because neighbours share a compressed block.
         for number, doc in sorted(((n, d) for n, d in places.items() if d is not None), key=lambda pair: pair[1]):
             document = index.snapshot.shown(doc)
             if document is None:
@@ -114,12 +117,12 @@ class Reversal(NamedTuple):
 
     @property
     def possible(self) -> bool:
-        """Whether the P@10 of the system behind could become equal to or higher than the other's."""
+        """Whether the P@10 of `behind` could reach or exceed the P@10 of `ahead`."""
         return self.gain >= self.difference
 
 
 def reversals(comparison: Comparison, rankings: Rankings) -> list[Reversal]:
-    """Return for each pair of systems whether more judgements could reverse their order by P@10."""
+    """Return for each pair of systems a `Reversal`: whether more judgements could reverse their order by P@10."""
     precision = [rankings.precision(system) for system in range(rankings.systems)]
     pairs = []
     for a, b in combinations(range(rankings.systems), 2):
@@ -132,10 +135,12 @@ def reversals(comparison: Comparison, rankings: Rankings) -> list[Reversal]:
 
 
 def to_judge(rankings: Rankings, limit: int = 50) -> list[tuple[str, str, dict[int, int]]]:
-    """Return the unjudged documents that are among the first ten of some systems but not of all, highest ranked first.
+    """Return the unjudged documents that are among the first ten of some systems, but not of all.
 
-    Each item of the list is the id of a topic, a docno, and the document's ranks by the numbers of systems. The list
-    has at most `limit` items.
+    The highest ranked are first.
+
+    An item of the list has the id of a topic, a docno, and a dictionary from numbers of systems to the document's
+    ranks. The list has at most `limit` items.
     """
     documents = []
     for topic, grades in enumerate(rankings.grades):

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# The number of colours in the page's style. System 10 has the colour of system 0, but another mark.
+# The number of colours in the page's style. System 10 has the same colour as system 0, but another mark.
 COLOURS = 10
 MARKS = ("circle", "square", "triangle")
-# The smallest width, in pixels, of a cell that has room for its figure.
+# A cell has room for its figure from this width on, in pixels.
 LEGIBLE = 32
 # The largest width of a name on a narrow page, and the distance between two lines of a name, in pixels.
 NARROW, LINE = 330, 16
-# Widths of characters in a font of 12 pixels. The usual fonts have no wider ones.
+# Widths of characters in a font of 12 pixels. In the usual fonts, no character is wider.
 WIDTHS = dict.fromkeys(" .,:;'()[]|ijl", 5) | dict.fromkeys("<>=+~", 10) | dict.fromkeys("mMwW@%", 12)
 
 
@@ -60,9 +60,9 @@ def lines(
 
 
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
-    """Return a row for each system: its whole name, and below the name its mean with the interval of the mean.
+    """Return a plot with a row for each system: its whole name and, below it, its mean with the interval.
 
-    Positions across are percentages of the width, so that the texts keep their size on a narrow page.
+    Horizontal positions are percentages of the width, so texts keep their size on a narrow page.
     """
     known = np.asarray([*means, *ends[np.isfinite(ends)]])
     span = (known.max() - known.min()) or abs(known.max()) or 1.0
@@ -97,8 +97,8 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
 
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
-    """Return a heat map of systems by systems, darker from 0 to 1; the cell of a NaN is empty."""
-    # With more systems, the cells are smaller. The smallest cells show no figures; the tooltips have the figures too.
+    """Return a heat map of systems by systems. Colours get darker from 0 to 1, and NaN makes an empty cell."""
+    # With more systems, the cells are smaller. The smallest cells show no figures, but the tooltips do.
     size, left = max(20, min(46, 560 // len(letters))), 40
     side = left + size * len(letters) + 8
     parts = []
@@ -144,7 +144,10 @@ class _Frame:
     def axes(
         self, x_marks: Sequence[tuple[float, str]], y_marks: Sequence[tuple[float, str]], x_label: str, y_label: str
     ) -> str:
-        """Return the axes with grid lines, marks (value, text) and labels; texts that would overlap are left out."""
+        """Return the axes with grid lines, labels and marks, which are pairs (value, text).
+
+        Texts that would overlap are left out.
+        """
         parts = [f'<g class="axis"><line x1="{self.left}" x2="{self.right}" y1="{self.bottom}" y2="{self.bottom}"/>']
         last_text = -math.inf
         for x, text in x_marks:
@@ -167,7 +170,7 @@ class _Frame:
 
 
 def _mark(number: int, x: float, y: float, title: str) -> str:
-    """Return the SVG element of a data point. `title` is its tooltip; its shape tells systems of the same colour apart."""
+    """Return the SVG element of a data point. `title` is its tooltip. Its shape distinguishes systems of the same colour."""
     shape = MARKS[number // COLOURS % len(MARKS)]
     title_element = f"<title>{_text(title)}</title>"
     if shape == "circle":
@@ -190,7 +193,7 @@ def _text(text: str) -> str:
 
 
 def _broken(text: str, width: float) -> list[str]:
-    """Return a text as lines of at most `width` pixels, broken at spaces, and within a word that is wider than a line."""
+    """Break a text into lines of at most `width` pixels, at spaces. A word that is wider than a line is broken, too."""
     lines, line, used = [], "", 0.0
     for char in text:
         taken = _width(char)

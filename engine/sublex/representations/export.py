@@ -1,4 +1,4 @@
-"""Exporting documents and queries as vectors, for use in other programs, as `.npz` or `.parquet`."""
+"""Export documents and queries as vectors for other programs, in the formats `.npz` and `.parquet`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from sublex.tools.outputs import expect_replaceable
 from sublex.vectors.matrices import Matrices
 
 FORMS = (".npz", ".parquet")
-# Bytes of the array of docnos in a `.npz` file. NumPy gives every docno the room of the longest, 4 bytes a character.
+# The largest array of docnos in a `.npz` file, in bytes. NumPy gives every docno the room of the longest, with 4 bytes
+# per character.
 MAX_DOCNO_BYTES = 1 << 32
 Vectors = Iterator[tuple[list[str], Rows]]
 Say = Callable[[str], None]
@@ -39,10 +40,11 @@ def export(
     say: Say = lambda text: None,
     overwrite: bool = False,
 ) -> int:
-    """Write the vectors of documents with their docnos, and return how many documents there are.
+    """Write the vectors of documents with their docnos, and return the number of documents.
 
     The documents are the live documents of the index, or the documents of `file`. `reader` names the reader of the
-    file; by default the format is detected. `output` is replaced only when everything has been written, and only with `overwrite`.
+    file; by default the format is detected. An existing `output` is replaced only with `overwrite`, after everything
+    has been written.
     """
     vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
     names, none = representation.column_names, f"{file or index.path} holds no document to encode."
@@ -52,16 +54,16 @@ def export(
 def export_queries(
     representation: LoadedRepresentation, queries: Mapping[str, Query], output: Path, overwrite: bool = False
 ) -> int:
-    """Write the vectors of queries with their ids, and return how many there are. The file has the form of one of documents.
+    """Write the vectors of queries with their ids, and return their number. The file has the form of one for documents.
 
-    Weights of terms that no document has are not among them.
+    Weights of terms that no document has are left out.
     """
     names = representation.column_names
 
     def vectors() -> Vectors:
         if queries:
             rows = representation.query_vectors(list(queries.values()))
-            # The rows may have columns beside those of terms, which no query has.
+            # The rows of documents may have further columns, which are no terms; queries do not have these.
             yield list(queries), rows[:, : len(names)] if names else rows
 
     return _write(output, vectors(), names, "The topics hold no query to encode.", overwrite)
@@ -70,7 +72,7 @@ def export_queries(
 def _write(output: Path, vectors: Vectors, names: Sequence[str], none: str, overwrite: bool) -> int:
     """Write vectors in the form that the ending of the output names.
 
-    `names` has the names of columns, or none. `none` is the message if there are no vectors.
+    `names` has the names of columns, or is empty. `none` is the message if there are no vectors.
     """
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; give the output one of these endings.")
@@ -98,7 +100,7 @@ def _of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
 
 
 def _known(rows: Rows, has_names: bool) -> np.ndarray:
-    """Return for each document whether there is anything to write: a document may have no matrix, or no weights of terms."""
+    """Return for each document whether it has a vector to write. A document may have no matrix or no weights of terms."""
     sizes = rows.sizes if isinstance(rows, Matrices) else np.diff(rows.indptr) if has_names else np.ones(rows.shape[0])
     known: np.ndarray = sizes > 0
     return known
@@ -126,7 +128,7 @@ def _of_file(
 
 
 def _write_npz(stream: IO[bytes], vectors: Vectors, names: Sequence[str]) -> int:
-    """Write all vectors as arrays of one archive, and return the number of documents. `names` has those of columns, or none.
+    """Write all vectors as arrays of one archive, and return the number of documents. `names` are those of columns.
 
     All vectors are in memory at the same time.
     """
@@ -149,7 +151,7 @@ def _write_npz(stream: IO[bytes], vectors: Vectors, names: Sequence[str]) -> int
 
 
 def _arrays_of(rows: Rows) -> dict[str, Any]:
-    """Return the arrays of rows by the names that they have in a `.npz` file."""
+    """Return the arrays of rows, by their names in a `.npz` file."""
     if isinstance(rows, Matrices):
         return {"rows": rows.data, "sizes": rows.sizes}
     sparse = ("data", "indices", "indptr", "shape") if hasattr(rows, "indptr") else ()
@@ -157,7 +159,10 @@ def _arrays_of(rows: Rows) -> dict[str, Any]:
 
 
 def _write_parquet(stream: IO[bytes], vectors: Vectors, names: Sequence[str]) -> int:
-    """Write vectors as lists of numbers, or as maps if columns have names, a block at a time; return the number of documents."""
+    """Write vectors a block at a time, and return the number of documents.
+
+    If columns have names, vectors are maps, otherwise lists.
+    """
     pyarrow = arrow()
     count, writer = 0, None
     for docnos, rows in vectors:
@@ -179,7 +184,7 @@ def _maps(rows: Rows, names: Sequence[str], pyarrow: Any) -> Any:
 
 
 def _lists(rows: Rows, docs: int, pyarrow: Any) -> Any:
-    """Return rows as lists of numbers, and matrices as lists of such lists."""
+    """Return rows as lists of numbers, and matrices as lists of lists of numbers."""
     matrices = rows if isinstance(rows, Matrices) else None
     dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows if matrices is None else rows.data)
     dense = dense.reshape(docs if matrices is None else len(dense), -1)

@@ -1,7 +1,7 @@
-"""Fitting models to an index and encoding its documents.
+"""Fit models to an index, and encode its documents.
 
-`fit` writes models and rows to new folders below `representations/` and publishes them in one commit; `forget` drops models.
-The algorithms are in the plugins, and nothing here scores documents.
+`fit` writes models and rows to new folders below `representations/`, and publishes them in one commit. `forget` drops
+models. Plugins have the algorithms. This module scores no documents.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ from sublex.vectors.stored import GivenSet
 
 
 def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> ModelIdentity:  # noqa: B008
-    """Fit a component and the models it depends on, encode all documents that lack rows, and return the component's identity.
+    """Fit a component and the models that it needs, encode documents without rows, and return the component's identity.
 
-    Models that are fitted and rows that exist are left as they are. With `source`, the path of another index, the models are copied
-    from that index. Raises `SublexError`; the index is then as it was.
+    Fitted models and existing rows stay as they are. `source` may be the path of another index; the models are then
+    copied from that index. After a `SublexError`, the index is unchanged.
     """
     if source is not None and source.exists() and source.samefile(root):
         raise InputError(f"{source} is the index itself; name another index to take models from.")
@@ -69,10 +69,10 @@ def fit(root: Path, expression: Expression, options: Options = Options(), source
 
 
 def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str], store: str) -> None:
-    """Raise an error, before an index is built at `root`, if a ranker is unknown or a model could not be fitted to the index.
+    """Check before an index is built at `root`.
 
-    `store` names the parts that the index will store. If there is an index at `root` now, its registered resources stay
-    in the new index.
+    Raise an error if a ranker is unknown, or if a model could not be fitted. `store` names the parts that the index
+    will store. If the new index replaces an index at `root`, registered resources stay.
     """
     registry = plugins.load()
     for ranker in rankers:
@@ -89,11 +89,12 @@ def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str]
 
 
 def forget(root: Path, *expressions: str, registry: Registry | None = None, labels: bool = False) -> None:
-    """Drop fitted models with all their rows; each is named by its expression or by the name of its folder.
+    """Drop fitted models with all their rows.
 
-    With `labels`, what people decided about their labels is dropped too.
+    Each model is named by its expression or by the name of its folder. With `labels`, drop also the decisions of people
+    about their labels.
 
-    Raises `IndexProblem` when a remaining model depends on one of the dropped models.
+    Raise `IndexProblem` if a remaining model depends on a dropped model.
     """
     with locked(root, "forget"):
         manifest = read_manifest(root)
@@ -115,7 +116,7 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None, labe
 
 
 def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, names: Namer) -> str:
-    """Return the name of the fitted model that an expression, or the name itself, stands for."""
+    """Return the folder name of a fitted model, given by its expression or by this name."""
     name = expression if expression in fitted else names.model_of(expression)
     if name in fitted:
         return name
@@ -127,7 +128,10 @@ def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, 
 
 
 class GivenRows(Protocol):
-    """The rows of documents that are given and not computed: what their model stores, and the rows of each segment in blocks."""
+    """Rows of documents that were given and not computed.
+
+    They have the stored values of their model, and the rows of each segment.
+    """
 
     given: GivenSet
 
@@ -148,10 +152,10 @@ class Fitting:
         self.namer = Namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
         self.manifest = manifest
         self.fitted: dict[str, ModelEntry] = dict(manifest.fitted)
-        # What people decided about the labels of a model comes with the model that is copied.
+        # The decisions of people about labels are copied together with a model.
         self.labels = dict(manifest.labels)
         self.changed = False
-        # The rows of documents, for a model whose rows are given.
+        # The rows of documents, if they are given to the model.
         self.given: GivenRows | None = None
         self._models: dict[str, Fittable] = {}
 
@@ -164,9 +168,9 @@ class Fitting:
         return Directory(self.root) / REPRESENTATIONS / model
 
     def fit_and_encode(self, component: Component, requested: bool = True) -> ModelIdentity:
-        """Fit a component after the models it depends on, encode the documents that lack rows, and return its identity.
+        """Fit a component after the models that it depends on, encode documents without rows, and return its identity.
 
-        `requested` is False for a model that is fitted only because another one depends on it.
+        `requested` is False for a model that is fitted only because another model depends on it.
         """
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
@@ -187,7 +191,7 @@ class Fitting:
         else:
             index = Snapshot(self.root, lambda: self.namer.registry)
             if isinstance(model, Representation) and (part := READINGS[model.reads].stored_part):
-                # Raise an error now, before the fit, if the index does not store the part that the model reads.
+                # Check before the fit that the index stores the part that the model reads.
                 index.need(part, "documents are encoded by")
             folder = self._folder_of(identity.model) / MODEL
             self.fitted[identity.model] = (
@@ -223,7 +227,7 @@ class Fitting:
                 store = StoreWriter(writer)
                 model.save(store)
                 stored = store.finish()
-            # Documents are encoded by the model as it is read from disk, as all later documents will be.
+            # Read the model from disk, because later documents will also be encoded by the model from disk.
             try:
                 load_values(folder, stored, model)
             except IndexCorrupt as error:
@@ -253,7 +257,7 @@ class Fitting:
         return entry
 
     def _job(self) -> AbstractContextManager[FittingJob]:
-        """Return a job whose `model` finds the models that were fitted or loaded here."""
+        """Return a job whose `model` returns models that this object has fitted or loaded."""
 
         def model_of(expression: Expression) -> Fittable:
             name = self.namer.model_of(expression)
@@ -266,7 +270,7 @@ class Fitting:
     def encode_missing_rows(self, model: Representation, identity: ModelIdentity, just_fitted: bool = False) -> None:
         """Encode the documents of every segment that has no rows of a model, and record the rows in `fitted`.
 
-        The tokens of these segments count as added after the fit, unless the model was `just_fitted` to them.
+        The tokens of these segments count as added after the fit. If the model was `just_fitted`, they do not.
         """
         entry = self.fitted[identity.model]
         folder = self._folder_of(identity.model) / identity.rows
@@ -291,9 +295,10 @@ class Fitting:
         self.changed = True
 
     def link_missing_documents(self, model: Smoother, identity: ModelIdentity) -> None:
-        """Find the nearest documents of every segment that has no lists of a graph, and record them in `fitted`.
+        """For segments without lists of a graph, find the nearest documents, and record the lists in `fitted`.
 
-        The lists of a new segment, and those of the segments before it among its documents, are in one folder.
+        One folder has the lists of a new segment, and the lists of earlier segments with the nearest documents in the
+        new one.
         """
         entry = self.fitted[identity.model]
         covered = dict(entry.rows[identity.rows].segments) if identity.rows in entry.rows else {}
@@ -323,7 +328,7 @@ class Fitting:
         self.changed = True
 
     def source_of(self, over: Expression, segment: Segment) -> VectorSource:
-        """Return the vectors of a segment's documents by a fitted representation. Raise InputError if it has none."""
+        """Return a segment's vectors by a fitted representation. Raise InputError if the representation has no vectors."""
         component = self.namer.resolve(over)
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
@@ -379,7 +384,7 @@ class Fitting:
     ) -> tuple[SegmentRows, TokenCounts]:
         """Write the rows of a segment, and return the manifest's entry for the rows and the segment's token counts.
 
-        All rows must be of this `kind`; if it is None, of the kind of the first block.
+        All rows must be of this `kind`. If it is None, they must be of the kind of the first block.
         """
         inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
         folder = self._folder_of(identity.model) / identity.rows / segment.name
@@ -416,9 +421,9 @@ class Fitting:
 
 
 class _Neighbours:
-    """Finds the nearest documents of pairs of segments for a graph, and reports progress in documents, `total` of them.
+    """Finds the nearest documents of pairs of segments for a graph, and reports progress, in documents out of `total`.
 
-    The vectors of a segment are computed once. `job` has the threads, and the memory that the vectors may take.
+    The vectors of a segment are computed once. `job` has the threads, and limits the memory for vectors.
     """
 
     def __init__(self, fitting: Fitting, model: Smoother, job: FittingJob, total: int):

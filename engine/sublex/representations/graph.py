@@ -1,7 +1,7 @@
 """The graph of a smoother on a snapshot: the nearest documents of any document, over all segments.
 
-Lists that are stored by pair of segments are merged when they are read, without deleted documents. So a graph that grew
-with its index has the same neighbours as one that is fitted anew.
+Lists are stored for each pair of segments. A reader merges them and leaves out deleted documents. So a graph that grew
+with its index has the same neighbours as a newly fitted graph.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from sublex.tools.messages import Message, Step, counted
 class LoadedGraph(LoadedModel):
     """The graph of a smoother, such as `near`, on a snapshot. `over` is the representation whose vectors it compares.
 
-    `uncovered` counts the live documents of segments without lists; they have no neighbours. If there are any, an error is
-    raised unless `allow_uncovered` is set.
+    `uncovered` counts the live documents of segments without lists; they have no neighbours. If the number is not 0, an
+    error is raised unless `allow_uncovered` is set.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class LoadedGraph(LoadedModel):
     def neighbours(self, docs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of the k nearest documents of each document, nearest first, and their cosines.
 
-        Equal cosines stand by docno. A row with too few neighbours ends with -1 and the cosine 0.
+        Neighbours with equal cosines are ordered by docno. A row with too few neighbours ends with -1 and the cosine 0.
         """
         found = np.full((len(docs), k), NO_NEIGHBOUR, np.int64)
         cosines = np.zeros((len(docs), k), np.float32)
@@ -75,11 +75,11 @@ class LoadedGraph(LoadedModel):
         return found, cosines
 
     def nearest(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the near documents that the smoother gets of each document, and their cosines, as `neighbours` does."""
+        """Return the near documents and their cosines as `neighbours` does, in the number that the smoother asks for."""
         return self.neighbours(docs, self.model.k)
 
     def _of_segment(self, number: int, local: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest documents of some documents of a segment, given by their numbers within it."""
+        """Return the nearest documents of some documents of a segment. `local` has their numbers within the segment."""
         parts = [
             self._among(number, other, local, k)
             for other, segment in enumerate(self._segments)
@@ -92,9 +92,10 @@ class LoadedGraph(LoadedModel):
         return np.where(cosines > 0, docs, NO_NEIGHBOUR), cosines
 
     def _among(self, number: int, other: int, local: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lists of some documents of a segment among those of another, by numbers in the index.
+        """Return the neighbours in segment `other` of some documents in segment `number`, with numbers in the index.
 
-        The cosine is 0 where there is no live document. A list from which too many documents were deleted is computed anew.
+        A place without a live document has the cosine 0. If too many documents of a list were deleted, the list is
+        computed anew.
         """
         lists = self._lists(number, other)
         docs, cosines = np.array(lists.docs[local], np.int64), np.array(lists.cosines[local])
@@ -118,7 +119,7 @@ class LoadedGraph(LoadedModel):
         return self._vectors[number]
 
     def _lists(self, number: int, other: int) -> NeighbourLists:
-        """Return the lists of the documents of one segment among those of another, read on first use."""
+        """Return the lists of one segment's documents with neighbours in another segment. They are read on first use."""
         if (number, other) not in self._read:
             self._read[number, other] = self._read_lists(number, other)
         return self._read[number, other]

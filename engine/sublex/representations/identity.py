@@ -1,6 +1,6 @@
 """Identities: the names under which fitted models and their rows are stored.
 
-A name is the component's name and a hash of everything that fitting depends on, so an equal name means an equal model.
+A name has the component's name and a hash of everything that fitting depends on. So equal names mean equal models.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class Namer:
     def written_out(self, expression: Expression) -> Expression:
         """Return an expression with the names of the index replaced by what they stand for."""
         known = {**self.resources.entries, **self.resources.other_entries}
-        # The names of the user's encoders come last, so that nothing of an index stands for a folder.
+        # Names of the user's encoders are replaced last. So a name in an index can never stand for a folder.
         return with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
 
     def resolve(self, expression: Expression | str) -> Component:
-        """Return the component that an expression names. Raise InputError when it is not a single component."""
+        """Return the component that an expression names. Raise InputError if the expression is not a single component."""
         call = self.written_out(parse(expression) if isinstance(expression, str) else expression)
         if not isinstance(call, Call):
             raise InputError(
@@ -79,7 +79,7 @@ class Namer:
             return self.registry.resolve("representation", call)
 
     def look_for(self, expression: Expression) -> None:
-        """Raise IndexProblem if a model of this index was fitted by a plugin of the expression that no longer works.
+        """Raise IndexProblem if a plugin in the expression no longer works, and a model of this index was fitted by it.
 
         The message names the plugin as the cause.
         """
@@ -94,9 +94,9 @@ class Namer:
     def identity(self, component: Component, model: Fittable, known: dict[str, str] | None = None) -> ModelIdentity:
         """Return the identity of a component, given its unfitted model.
 
-        The name of the model depends on its parameters of the stage fit, on the content of its resources, on its
-        version, and on the models that it depends on. The name of the rows also depends on the parameters of the stage
-        encode. Parameters of the stage query change neither name. `known` remembers the names of models.
+        The name of the model depends on its parameters of the stage fit, the content of its resources, its version, and
+        the models that it needs. The name of the rows also depends on the parameters of the stage encode. Parameters of
+        the stage query change neither name. `known` remembers the names of models.
         """
         with contract(component.kind, component):
             depends = tuple(model.depends())
@@ -124,7 +124,7 @@ class Namer:
         return ModelIdentity(component.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
 
     def _expect_kind(self, component: Component) -> None:
-        """Raise InputError if a component names vectors that another component ranks by."""
+        """Raise InputError if a component names vectors of a kind that another component needs."""
         for param in component.registration.params:
             name = component.values[param.name]
             entry = self.vectors.get(name) if param.type is Vectors else None
@@ -132,7 +132,7 @@ class Namer:
                 raise InputError(f"The vectors {name} are ranked by {entry.kind}({name}), and not by {component}.")
 
     def model_of(self, expression: Expression | str, known: dict[str, str] | None = None) -> str:
-        """Return the name of the model that an expression stands for; `known` remembers the names of earlier calls."""
+        """Return the name of the model of an expression. `known` remembers the names of earlier calls."""
         known = {} if known is None else known
         if (text := str(expression)) not in known:
             component = self.resolve(expression)
@@ -152,7 +152,7 @@ class Namer:
         return model
 
     def used(self, component: Component) -> dict[str, str]:
-        """Return the resources and the vectors that a component names, each with the hash of its content."""
+        """Return the resources and the vectors in a component, each with the hash of its content."""
         given = [(p.type, component.values[p.name]) for p in component.registration.params]
         files = {text: self.resources.hash(text) for kind, text in given if kind is Resource and text is not None}
         return files | {text: self.hash_of_vectors(text) for kind, text in given if kind is Vectors}
@@ -179,9 +179,9 @@ class Namer:
         if declared is Resource and value is not None:
             return self.resources.hash(value)
         if declared is Vectors:
-            # Equal vectors under two names are two models, so that each can be removed alone.
+            # Equal vectors under two names make two models, so that each model can be removed alone.
             return f"{value} {self.hash_of_vectors(value)}"
-        # The expression of a model may name a file that has moved since the fit; the model's name stays the same.
+        # A file that the expression names may have moved since the fit. The name of the model stays the same.
         return self.model_of(value, known) if value in depends else print_value(value)
 
 

@@ -26,9 +26,9 @@ from sublex.tools.strings import end_to_end
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Documents per block. It does not depend on the number of workers, so rows do not either.
+# Documents per block. The number does not depend on the workers, so the rows do not depend on them either.
 DOCUMENTS_PER_BLOCK = 4096
-# Texts per block of sequences, which take more memory than counts.
+# Texts per block of sequences. Sequences take more memory than counts.
 SEQUENCES_PER_BLOCK = 256
 
 
@@ -47,7 +47,7 @@ class ModelVocabulary:
         return len(self.terms)
 
     def of_segment(self, segment: Segment) -> np.ndarray:
-        """Return the model's number for each term of a segment (int32), -1 for terms that the model does not know."""
+        """Return the model's number for each term of a segment (int32). Terms that the model does not know have -1."""
         numbers = self.numbers
         return np.fromiter((numbers.get(term, -1) for term in segment.terms.texts()), np.int32, len(segment.terms))
 
@@ -60,7 +60,7 @@ class ModelVocabulary:
 
 
 def recoded(counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, numbers: np.ndarray, width: int) -> csr_array:
-    """Return decoded document terms as sparse rows over another vocabulary, which has `width` terms.
+    """Return decoded document terms as sparse rows over another vocabulary of `width` terms.
 
     `counts` has the number of distinct terms of each document. `terms` and `tfs` have the terms and their frequencies,
     document after document. `numbers[t]` is the number of term t in the other vocabulary, or -1 to leave it out.
@@ -114,7 +114,10 @@ class TermInputs:
         return self.vocabulary.query(query.word_weights())
 
     def evidence(self, query: Query) -> dict[str, Any]:
-        """Return what an explanation says about how the query was read: nothing, since it has the query's terms."""
+        """Return facts for an explanation about the reading of the query.
+
+        It is empty, because the explanation has the query's terms.
+        """
         return {}
 
     def count_known(self, block: csr_array) -> int:
@@ -123,9 +126,9 @@ class TermInputs:
 
 
 class WrittenInputs:
-    """Inputs of a representation that reads texts as they are written.
+    """Inputs of a representation that reads texts as people wrote them.
 
-    Queries are read as the user wrote them, without the terms that expanders added.
+    Queries are read without the terms that expanders added.
     """
 
     # The part that an index must store.
@@ -143,12 +146,12 @@ class WrittenInputs:
         return self.of_texts([query.text])
 
     def evidence(self, query: Query) -> dict[str, Any]:
-        """Return what an explanation says about how the query was read: the text that the user wrote."""
+        """Return facts for an explanation about the reading of the query: the text that the user wrote."""
         return {"read as written": query.text}
 
 
 class SequenceInputs(WrittenInputs):
-    """Inputs of a representation that reads sequences: for each text the list of its words."""
+    """Inputs of a representation that reads sequences: each text is the list of its words."""
 
     def blocks(self, segment: Segment) -> Iterator[list[list[Token]]]:
         """Yield all documents of a segment, deleted ones included, a block at a time."""
@@ -162,15 +165,15 @@ class SequenceInputs(WrittenInputs):
         return sequences(self._analyzer, texts)
 
     def count_known(self, block: list[list[Token]]) -> int:
-        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
+        """Return the number of tokens in a block that the model knows. A model without a vocabulary knows all tokens."""
         numbers = self.vocabulary.numbers
         return sum(1 for words in block for word in words if word.term and (not numbers or word.term in numbers))
 
 
 class WordInputs(WrittenInputs):
-    """Inputs of a representation that reads words: the words of texts as arrays, each with the kind of break before it.
+    """Inputs of a representation that reads words: arrays of the words of texts, and of the breaks before them.
 
-    Texts are cut as `sublex.index.words` cuts them for a fit.
+    `sublex.index.words` cuts the texts, as for a fit.
     """
 
     def blocks(self, segment: Segment) -> Iterator[TextWords]:
@@ -196,7 +199,7 @@ class WordInputs(WrittenInputs):
         return _text_words(WordTable(self._analyzer), cut)
 
     def count_known(self, block: TextWords) -> int:
-        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
+        """Return the number of tokens in a block that the model knows. A model without a vocabulary knows all tokens."""
         numbers = self.vocabulary.numbers
         known = [term != "" and (not numbers or term in numbers) for term in block.terms]
         return int(np.array(known, bool)[block.words].sum())
@@ -208,7 +211,7 @@ def _text_words(table: WordTable, cut: CutText) -> TextWords:
 
 
 def _compact(texts: TextWords) -> TextWords:
-    """Return the same texts with shorter lists of surfaces and terms: words that the texts do not use are dropped."""
+    """Return the texts without the surfaces and terms that no word of the texts has."""
     distinct, words = np.unique(texts.words, return_inverse=True)
     surfaces = [texts.surfaces[word] for word in distinct.tolist()]
     terms = [texts.terms[word] for word in distinct.tolist()]
@@ -216,9 +219,10 @@ def _compact(texts: TextWords) -> TextWords:
 
 
 class RowInputs:
-    """Inputs of a representation whose rows were given to the index: the rows of documents, and queries as they are.
+    """Inputs of a representation whose rows were given to the index.
 
-    `rows` has the rows of segments by their names. A document without a row is given by its number of words.
+    They are the rows of documents, and unchanged queries. `rows` has the rows of segments by the names of segments. A
+    document without a row is represented by its number of words.
     """
 
     # No part of the index is read.
@@ -236,7 +240,7 @@ class RowInputs:
             yield rows[begin : begin + DOCUMENTS_PER_BLOCK]
 
     def of_texts(self, texts: Sequence[str]) -> Any:
-        """Raise InputError: vectors of other texts come from the program that computed those of the index."""
+        """Raise InputError: only the program that computed the vectors of the index can compute those of other texts."""
         raise InputError(
             "These vectors are of documents of the index alone; take vectors of other texts from their encoder."
         )
@@ -246,11 +250,14 @@ class RowInputs:
         return [query]
 
     def evidence(self, query: Query) -> dict[str, Any]:
-        """Return what an explanation says about how the query was read: nothing."""
+        """Return facts for an explanation about the reading of the query: there are none."""
         return {}
 
     def count_known(self, block: np.ndarray) -> int:
-        """Return the number of words of documents without a row: nothing is said about words."""
+        """Return the number of tokens that the model knows.
+
+        For given rows, this is the number of words of documents without a row.
+        """
         return int(block.sum())
 
 
@@ -270,7 +277,7 @@ def inputs_of(
     analyzer: Analyzer,
     rows: Mapping[str, Any] = MappingProxyType({}),
 ) -> Inputs:
-    """Return the reader for a representation; `analyzer` is the index's. `rows` has the rows of segments, by name."""
+    """Return the reader for a representation. `analyzer` is the index's. `rows` has the rows of segments, by name."""
     if model.reads == "rows":
         return RowInputs(vocabulary, analyzer, rows)
     return READINGS[model.reads](vocabulary, analyzer)

@@ -1,7 +1,7 @@
-"""The job under which a model is fitted or documents are encoded: its workers, memory, progress, scratch folder and other models.
+"""The job in which a model is fitted or documents are encoded.
 
-`open_job` makes the `sublex.contracts.fitted.Job` that plugins get, and limits BLAS to one thread, which makes results
-independent of the number of cores.
+It has workers, memory, progress, a scratch folder and other models. `open_job` makes the `sublex.contracts.fitted.Job`
+that plugins get. It limits BLAS to one thread, so that results do not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sublex.tools.workers import Workers
 
 
 class Options(NamedTuple):
-    """How models are fitted and documents encoded: threads, bytes of memory, and callbacks. No option changes the result.
+    """Options of fitting and encoding: threads, bytes of memory, and callbacks. No option changes the result.
 
-    `counting` is called with the noun of what `progress` counts, such as "sweeps", when this becomes another one.
+    `counting` is called whenever the unit of `progress` changes; its argument is the new unit, such as "sweeps".
     `registry` has the plugins, if the caller has loaded them.
     """
 
@@ -38,8 +38,8 @@ class Options(NamedTuple):
 class FittingJob:
     """The `sublex.contracts.fitted.Job` of one model.
 
-    `given` describes rows that are given to the index, for a model of such rows. `stopped` is the exception that
-    the progress callback raised to stop the work, if it did.
+    `given` describes the rows, for a model of rows that were given to the index. `stopped` is the exception that the
+    progress callback raised to stop the work, or None.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class FittingJob:
 def open_job(
     options: Options, model: Callable[[Expression], Fittable], resource: Callable[[str], Path]
 ) -> Iterator[FittingJob]:
-    """Yield a job; its threads end and its scratch folder is deleted when the block is left."""
+    """Yield a job. At the end of the block, its threads end and its scratch folder is deleted."""
     with tempfile.TemporaryDirectory(prefix="sublex-") as scratch, Workers(options.workers) as pool, one_thread():
         job = FittingJob(options, pool, Path(scratch), model, resource)
         try:

@@ -1,7 +1,8 @@
-"""What people decide about the labels of fitted models: accept, rename, merge, reject. The manifest keeps the decisions.
+"""Decisions of people about the labels of fitted models: accept, rename, merge, reject. The manifest keeps them.
 
-Decisions are kept by the expression of the model, so they outlive a refit. A decision names its label by number and by the text
-that the model gave it. It applies to the label with both; if a refit numbers labels anew, to the only label with the text.
+Decisions are stored under the expression of the model, so they outlive a refit. A decision names its label by number
+and by the text that the model gave it. It applies to the label with both. If a refit numbers labels anew, it applies to
+the only label with the text.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from sublex.index.entries import ACTIONS, MOST_LETTERS, NAME_LETTERS, LabelDecis
 from sublex.index.schema import as_json
 from sublex.tools.messages import counted
 
-# The most decisions that are kept about a model.
+# The highest number of decisions that are kept about a model.
 MOST_DECISIONS = 10_000
-# Labels that the model does not have are listed in a message up to this number.
+# A message lists at most this number of labels that the model does not have.
 SHOWN = 5
 
 
 class Applied(NamedTuple):
     """Decisions, applied to the labels of a model.
 
-    `named` has the name of each label that has one by a decision, None for a rejected label. `merged` has for each merged
-    label the label that it is a part of. `done` has for each label the last action. `lost` are the decisions about labels
-    that the model does not have.
+    `named` has the names of labels that a decision named; a rejected label has None. `merged` maps each merged label to
+    the label that contains it. `done` has the last action on each label. `lost` are the decisions about labels that the
+    model does not have.
     """
 
     named: dict[int, str | None]
@@ -40,7 +41,7 @@ NOTHING = Applied({}, {}, {}, [])
 
 
 def label_finder(texts: Sequence[str]) -> Callable[[LabelRef | None], int]:
-    """Return the function that finds the label that a decision names: its number, or -1.
+    """Return a function that takes the label in a decision, and returns the number of this label in the model, or -1.
 
     `texts` has the model's own text for each label.
     """
@@ -56,9 +57,9 @@ def label_finder(texts: Sequence[str]) -> Callable[[LabelRef | None], int]:
 
 
 def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied:
-    """Return what the decisions say about the labels of a model. `texts` has the model's own text for each label.
+    """Apply decisions to the labels of a model, and return the result. `texts` has the model's own text for each label.
 
-    A decision without what its action needs, which only a forged index has, counts as lost.
+    A decision that lacks a part which its action needs counts as lost. Only a forged index has such decisions.
     """
     place, result = label_finder(texts), Applied({}, {}, {}, [])
     for each in decisions[:MOST_DECISIONS]:
@@ -71,7 +72,7 @@ def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied
         if each.action == "merge":
             if into == number:
                 continue
-            # The parts of a label that becomes a part itself belong to the new whole.
+            # If a label that has parts becomes a part itself, its parts belong to the new whole.
             result.merged.update({part: into for part, whole in result.merged.items() if whole == number})
             result.merged[number] = into
         else:
@@ -87,7 +88,7 @@ def hash_of(decisions: Sequence[LabelDecision]) -> str:
 
 
 def told(result: Applied) -> str:
-    """Return in words what people decided, such as "2 accepted, 1 rejected"; "" if they decided nothing."""
+    """Return decisions in words, such as "2 accepted, 1 rejected"; "" if there are none."""
     done = list(result.done.values())
     words = [f"{done.count(action):,} {past(action)}" for action in ACTIONS if action in done]
     names = ", ".join(sorted({plain_name(each.label.text) for each in result.lost})[:SHOWN])
@@ -96,11 +97,11 @@ def told(result: Applied) -> str:
 
 
 def past(action: str) -> str:
-    """Return what an action has done to a label: "accepted", "renamed", "merged" or "rejected"."""
+    """Return the participle of an action: "accepted", "renamed", "merged" or "rejected"."""
     return f"{action.rstrip('e')}ed"
 
 
 def plain_name(label: str) -> str:
-    """Return a label of a model as the name that people give to it by accepting it."""
+    """Return the name that a label gets when people accept it."""
     visible = "".join(letter if letter.isprintable() else " " for letter in label)
     return " ".join(visible.split())[:NAME_LETTERS].strip()

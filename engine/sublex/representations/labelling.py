@@ -1,4 +1,4 @@
-"""Let people decide about the labels of a fitted model: read what they ask, and keep it in the index by one commit."""
+"""Let people decide about the labels of a fitted model: read their requests, and store the decisions in one commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Facet
     from sublex.representations.loaded import LoadedRepresentation
 
-# The fewest labels that each action takes, and what it takes in words.
+# For each action: the lowest number of labels that it takes, and its arguments in words.
 FORMS = {
     "accept": (1, "one label or more"),
     "rename": (2, "a label and its new name"),
@@ -34,9 +34,9 @@ def act(
     given: Sequence[str | int],
     model_of: Callable[[str], LoadedRepresentation],
 ) -> None:
-    """Carry out an action on labels of a model of the index at `root`, as `Index.label` documents it.
+    """Carry out an action on labels of a model of the index at `root`.
 
-    `model_of` returns the model of an expression, for "take".
+    `Index.label` documents the actions. `model_of` returns the model of an expression, for "take".
     """
     if action == "undo":
         numbers = {number_of(model, each) for each in given}
@@ -57,7 +57,7 @@ def _taken(
     given: Sequence[str | int],
     model_of: Callable[[str], LoadedRepresentation],
 ) -> list[LabelDecision]:
-    """Return the decisions about another model's labels that are not yet decisions about this model's."""
+    """Return the decisions about another model's labels that this model does not have yet."""
     if len(given) != 1:
         raise InputError("take takes the expression of another fitted model.")
     made, own, other = read_manifest(root).labels, model.labels_expression, model_of(str(given[0])).labels_expression
@@ -85,9 +85,9 @@ def decide(root: Path, expression: str, new: Sequence[LabelDecision]) -> None:
 
 
 def undo(root: Path, expression: str, numbers: Collection[int], texts: Sequence[str]) -> list[LabelDecision]:
-    """Remove the decisions about the labels with these numbers, or without numbers the last decision, and return them.
+    """Remove the decisions about the labels with these numbers, and return them.
 
-    `texts` has the model's own text for each label.
+    Without numbers, remove the last decision. `texts` has the model's own text for each label.
     """
     place = label_finder(texts)
     with locked(root, "label"):
@@ -105,7 +105,7 @@ def undo(root: Path, expression: str, numbers: Collection[int], texts: Sequence[
 
 
 class LabelState(NamedTuple):
-    """A label of a model as it stands: its number, its name, what people decided about it, and what the model proposes.
+    """The present state of a label: its number, its name, the decision of people, and the proposal of the model.
 
     `proposed` is the model's own label, "" if it has none. `documents` is the number of documents that have the label.
     """
@@ -120,9 +120,10 @@ class LabelState(NamedTuple):
 
 
 def states(model: LoadedRepresentation, counts: Sequence[Facet]) -> list[LabelState]:
-    """Return the labels of a model as they stand, labels and decisions first, and then those of most documents.
+    """Return the states of a model's labels.
 
-    `counts` has the number of documents for each label.
+    Named labels and decisions come first, then those with most documents. `counts` has the number of documents for each
+    label.
     """
     documents = {facet.number: facet.docs for facet in counts}
     result, labels = model.applied_decisions, model.labels
@@ -137,14 +138,14 @@ def states(model: LoadedRepresentation, counts: Sequence[Facet]) -> list[LabelSt
 
 
 def _decision(number: int, result: Applied) -> str:
-    """Return the decision about a label as the list of labels shows it, such as "renamed"; "" without a decision."""
+    """Return the decision about a label in the form of the list, such as "renamed"; "" without a decision."""
     if number in result.merged:
         return f"merged into {result.merged[number]}"
     return past(result.done[number]) if number in result.done else ""
 
 
 def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str | int]) -> list[LabelDecision]:
-    """Return the decisions that an action on some labels stands for. Raise `InputError` for an action that makes no sense.
+    """Return the decisions for an action on some labels. Raise `InputError` for an action that makes no sense.
 
     `given` names labels by text or number. For "rename" it has a label and its new name; for "merge", the first label
     takes all others.
@@ -182,7 +183,7 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
 
 
 def _refuse_taken(model: LoadedRepresentation, number: int, name: str) -> None:
-    """Raise InputError if another label, also one that is only probable, has this name but for case and underscores."""
+    """Raise InputError if another label has this name. Case and underscores do not count, and probable labels do."""
     if plain_label(name).startswith((PROBABLY, "unlabelled")):
         raise InputError(f"{name} begins with a word that says how sure a label is; choose another name.")
     merged = model.applied_decisions.merged
@@ -195,7 +196,7 @@ def _refuse_taken(model: LoadedRepresentation, number: int, name: str) -> None:
 
 
 def number_of(model: LoadedRepresentation, wanted: str | int) -> int:
-    """Return the number of a label that a user names: by its number, its name, or the label that the model has for it."""
+    """Return the number of a label that a user names by its number, its name, or the model's own text for it."""
     own = [proposal.label for proposal in model.proposals]
     text = " ".join(str(wanted).replace("_", " ").split()).casefold()
     hidden = [number for number, label in enumerate(own) if label and label.casefold() == text]

@@ -1,4 +1,4 @@
-"""Why a fitted model leaves out a word of a query: the word is in no document, too rare, too common, or not learnt."""
+"""Say why a fitted model leaves out a word of a query: the word is in no document, too rare, too common, or not learnt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.tools.messages import counted
 def why_left_out(snapshot: Snapshot, component: Component, term: str) -> str:
     """Return why a fitted model does not know a term, as the end of a sentence that begins with the word.
 
-    The thresholds are the parameters `min_df` and `max_df` of the model, or else of a model that it depends on.
+    The thresholds are the parameters `min_df` and `max_df`, of the model or else of a model that it depends on.
     """
     known = snapshot.term(term)
     if known is None:

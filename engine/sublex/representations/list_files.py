@@ -1,7 +1,7 @@
 """Posting lists of the columns of sparse rows on disk, as derived data beside the rows of their segment.
 
-They are outside of the manifest and the fingerprint, and can be deleted. Lists of another model, or of other deleted documents,
-are never used: the lists are then made in memory.
+The manifest and the fingerprint do not include the lists, so they can be deleted. If the lists on disk belong to
+another model, or to other deletions, they are not used; lists are then made in memory.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sublex.index.entries import FolderEntry
 from sublex.index.format import ComponentFolder
 from sublex.retrieval.weight_lists import WeightLists
 
-# Raise this number when the files of lists, or the way to make them, change: lists of another version are not used.
+# Raise this number when the files of lists, or the way to make them, change. Lists of another version are not used.
 VERSION = 1
 LISTS, KEY = "lists", "key"
-# The lists of fewer weights are made in memory, as quickly as they are read.
+# With fewer weights, lists are made in memory, which takes no longer than reading them.
 LEAST_WEIGHTS = 1 << 18
 
 
@@ -33,7 +33,7 @@ def has_lists(model: Representation, rows: Rows) -> bool:
 
 
 def weights_of(model: Representation, rows: Rows, name: str) -> Rows:
-    """Return the weights of documents by their rows, checked: `name` is the model's, for messages."""
+    """Return the checked weights of documents in their rows. `name` is the model's name for messages."""
     with contract("representation", name):
         weights = model.posting_weights(rows)
         sound = hasattr(weights, "indptr") and weights.dtype == np.float32 and weights.has_canonical_format
@@ -45,7 +45,7 @@ def weights_of(model: Representation, rows: Rows, name: str) -> Rows:
 
 
 def key_of(model: FolderEntry, rows: FolderEntry, dead: np.ndarray) -> np.ndarray:
-    """Return the key of lists: a hash of the manifest's entries for the model and the rows, and of the deleted documents."""
+    """Return the key of lists. It is a hash of the deleted documents and of the manifest's entries for model and rows."""
     parts = [VERSION, model.checksum, rows.checksum, xxhash.xxh3_128_hexdigest(np.packbits(dead).tobytes())]
     return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
 
@@ -57,7 +57,7 @@ def write_lists(rows: Directory, key: np.ndarray, lists: WeightLists) -> None:
 
 
 def read_lists(rows: Directory, key: np.ndarray) -> ComponentFolder | None:
-    """Return the folder with the lists of a segment, which `WeightLists` checks; None if there is none for this key."""
+    """Return the folder with the lists of a segment, or None if no lists have this key. `WeightLists` checks the lists."""
     folder = derived.read(rows / LISTS)
     if folder is None:
         return None

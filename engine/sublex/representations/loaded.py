@@ -1,6 +1,6 @@
 """Loaded models: fitted models of a snapshot, read from disk and ready to score.
 
-The engine goes through these classes whenever it calls a fitted plugin: they check what the plugin returns.
+The engine calls fitted plugins only through these classes. They check the values that the plugin returns.
 """
 
 from __future__ import annotations
@@ -48,12 +48,13 @@ if TYPE_CHECKING:
 
     from sublex.contracts.base import Document
 
-# The largest relative difference between a score and its explanation: rows are float32, and explanations may add up float64.
+# The largest relative difference between a score and its explanation. They may differ because rows are float32, and
+# explanations may add up float64.
 TOLERANCE = 1e-3
 
 
 def checked_explanation(found: Any, score: float, name: str) -> Explanation:
-    """Return what a model returned as the explanation of a score. Raise PluginError if it explains another value."""
+    """Check and return a model's explanation of a score. Raise PluginError if it explains another value."""
     if not isinstance(found, Explanation):
         raise PluginError(f"{name} explained a score by {type(found).__name__}, and not by an Explanation.")
     if not abs(found.value - score) <= TOLERANCE * max(1.0, abs(score)):
@@ -80,7 +81,7 @@ class LoadedModel(Deferred):
         self.view = IndexView(snapshot, snapshot.segments, ModelVocabulary(()), ())
 
     def card(self) -> dict[str, Any]:
-        """Return a description of the model: how it was fitted, and what the plugin's `describe` adds."""
+        """Return facts about the model: those of the fit, and those that the plugin's `describe` adds."""
         entry = self._entry
         with contract(self._identity.kind, self.name):
             described = dict(self.model.describe(self.view))
@@ -100,7 +101,7 @@ class LoadedModel(Deferred):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        """The names that the model gives to its topics or keyphrases; empty if it has no names."""
         return ()
 
     @cached_property
@@ -109,9 +110,10 @@ class LoadedModel(Deferred):
             return frozenset(self.model.known_terms())
 
     def left_out(self, query: Query) -> dict[str, str]:
-        """Return the words of a query that the model does not know, as the query writes them, each with the reason.
+        """Return the words of a query that the model does not know, each with the reason.
 
-        Terms that an expander added are among them, as documents mostly write them.
+        They are written as in the query. Terms that an expander added are included, in the form that documents mostly
+        have.
         """
         if not self._known_terms:
             return {}
@@ -123,7 +125,7 @@ class LoadedModel(Deferred):
         }
 
     def page(self) -> str:
-        """Return the HTML page on which the plugin shows the model; raise InputError if it has none."""
+        """Return the HTML page on which the plugin shows the model. Raise InputError if the plugin has no page."""
         with contract(self._identity.kind, self.name):
             text = str(self.model.page(self.view, self.name))
         if not text:
@@ -132,7 +134,7 @@ class LoadedModel(Deferred):
 
     @property
     def labels_expression(self) -> str:
-        """The expression by which decisions about the model's labels are kept."""
+        """The expression under which decisions about the model's labels are stored."""
         return self._identity.expression
 
     def _coverage(self) -> dict[str, Any]:
@@ -143,20 +145,21 @@ class LoadedModel(Deferred):
 
     @property
     def decided(self) -> str:
-        """What people decided about the labels of the model, in words; "" for nothing."""
+        """The decisions of people about the labels of the model, in words; "" without decisions."""
         return ""
 
     @property
     def asked_by(self) -> str:
-        """The encoder of queries that the index names by a hash, in words; "" for none."""
+        """Words about the encoder of queries, which the index names by its hash; "" without an encoder."""
         return ""
 
 
 class LoadedRepresentation(LoadedModel):
     """A fitted representation with the rows of the snapshot's documents.
 
-    `views` shares the rows among representations that differ only in parameters of queries. `uncovered` counts live documents
-    without a row; these documents get no score. If there are any, an error is raised unless `allow_uncovered` is set.
+    Representations that differ only in parameters of queries share their rows through `views`. `uncovered` counts live
+    documents without a row, which get no score. If the number is not 0, an error is raised unless `allow_uncovered` is
+    set.
     """
 
     def __init__(
@@ -204,7 +207,7 @@ class LoadedRepresentation(LoadedModel):
         return {segment.name: self.view.part(number) for number, segment in enumerate(self.view.segments)}
 
     def _look_for_uncovered_rows(self, allow_uncovered: bool) -> None:
-        """Count the live documents about which their rows say nothing. Raise IndexProblem if there are any, unless they are allowed."""
+        """Count the live documents whose rows are empty. Raise IndexProblem if there are any, unless they are allowed."""
         with contract("representation", self.name):
             covers = self.model.covers(self.view)
         if covers is None:
@@ -218,11 +221,11 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def model_vectors(self) -> Param:
-        """The parameter that names vectors of the index, of a representation that reads rows."""
+        """The parameter that names vectors of the index; the representation reads rows."""
         return next(param for param in self._component.registration.params if param.type is Vectors)
 
     def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> IndexView:
-        """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
+        """Return the view of the segments with their rows. A segment without rows gets rows of zeros."""
         wanted = declared_rows(self.model)
         parts = {
             s.name: read_rows(place / s.name, rows[s.name].data, s.docs, wanted) for s in segments if s.name in rows
@@ -251,7 +254,7 @@ class LoadedRepresentation(LoadedModel):
         }
 
     def _bytes_of_lists(self) -> dict[str, int]:
-        """Return the bytes of the posting lists on disk, of a model that has such lists."""
+        """Return the bytes of the model's posting lists on disk, if it has posting lists."""
         if not self.model.sums:
             return {}
         return {"bytes of the lists": sum((self._folder / name / LISTS).nbytes() for name in self._rows)}
@@ -263,17 +266,17 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def decided(self) -> str:
-        """What people decided about the labels of the model, in words; "" for nothing."""
+        """The decisions of people about the labels of the model, in words; "" without decisions."""
         return told(self._applied)
 
     @property
     def asked_by(self) -> str:
-        """The encoder of queries that the index names by a hash, in words; "" for none."""
+        """Words about the encoder of queries, which the index names by its hash; "" without an encoder."""
         return self.query_encoder.about if self.query_encoder else ""
 
     @property
     def proposals(self) -> tuple[Proposal, ...]:
-        """What the model proposes for its labels; empty for a model whose labels people cannot name."""
+        """The proposals of the model for its labels; empty if people cannot name its labels."""
         with contract("representation", self.name):
             name = f"proposals, {self.model.labels_name}"
             found: tuple[Proposal, ...] = self.view.once(name, lambda: tuple(self.model.proposals(self.view)))
@@ -283,7 +286,7 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def applied_decisions(self) -> Applied:
-        """What people decided about the labels of this model."""
+        """The decisions of people about the labels of this model, applied to them."""
         return self._applied
 
     def query(self, query: Query) -> Any:
@@ -301,15 +304,15 @@ class LoadedRepresentation(LoadedModel):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
     def has_vectors(self, inputs: Any) -> np.ndarray:
-        """Return for each document of `inputs` whether `vectors` has a vector of it."""
+        """Return for each document of `inputs` whether `vectors` returns a vector for it."""
         with contract("representation", self.name):
             known = self.model.has_vectors(inputs)
             return np.ones(size_of(inputs), np.bool_) if known is None else known
 
     def query_vectors(self, queries: Sequence[Query]) -> Rows:
-        """Return the vectors of queries, float32, one in each row; sparse rows of a model whose scores are sums.
+        """Return the vectors of queries as rows of float32.
 
-        Raise InputError if the model compares no vectors.
+        The rows are sparse if the model's scores are sums. Raise InputError if the model compares no vectors.
         """
         if self.sums:
             return self._query_weights(queries)
@@ -330,14 +333,14 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def column_names(self) -> Sequence[str]:
-        """The names of the columns of sparse `vectors`. There are none if columns have no names."""
+        """The names of the columns of sparse `vectors`; empty if columns have no names."""
         with contract("representation", self.name):
             return list(self.model.column_names())
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the scores of the documents `docs`, by default of all documents by number, as float32.
+        """Return the scores of the documents `docs` as float32.
 
-        A document without a score gets -inf.
+        By default, return the scores of all documents by number. A document without a score gets -inf.
         """
         if self.model.sums:
             return self.searcher.scores(self.weights(encoded), self._all if docs is None else docs)
@@ -361,12 +364,12 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def sums(self) -> bool:
-        """Whether scores are sums over columns of the rows, so that `searcher` finds and scores documents."""
+        """Whether scores are sums over columns of the rows. If they are, `searcher` finds and scores documents."""
         return bool(self.model.sums)
 
     @property
     def searcher(self) -> SpaceSearcher:
-        """The searcher by the posting lists of the columns, of a model whose scores are sums. Representations of one view share it."""
+        """The searcher that reads the posting lists of columns; only for sums. Representations with one view share it."""
         found: SpaceSearcher = self.view.once("searcher of columns", self._searcher)
         return found
 
@@ -381,10 +384,10 @@ class LoadedRepresentation(LoadedModel):
         return SpaceSearcher(self.snapshot, lists)
 
     def weights(self, encoded: Any) -> dict[int, float]:
-        """Return the weights of a query by the numbers of columns, checked."""
+        """Return the checked weights of a query, by the numbers of columns."""
         with contract("representation", self.name):
             weights, columns = self.model.query_weights(encoded), self.view.part(0).shape[1]
-            # Sets of types and extremes take a third of the time of a test of each column.
+            # This test of sets of types and of extremes takes a third of the time of a test for each column.
             if not {*map(type, weights)} <= {int} or (weights and not 0 <= min(weights) <= max(weights) < columns):
                 raise PluginError("it gave a query the weight of a column that rows do not have")
             return dict(zip(weights, map(float, weights.values()), strict=True))
@@ -392,8 +395,8 @@ class LoadedRepresentation(LoadedModel):
     def best(self, scores: np.ndarray, depth: int, docs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the `depth` live documents with the highest scores, unordered, and their scores.
 
-        `scores` has the scores of `docs`, or if `docs` is None of all documents by number. Documents whose score is
-        equal to the lowest of the `depth` highest scores are included.
+        `scores` has the scores of `docs`; if `docs` is None, it has the scores of all documents by number. The result
+        also has all documents that tie with the last of the `depth` documents.
         """
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
@@ -407,7 +410,7 @@ class LoadedRepresentation(LoadedModel):
     def find_by_sketches(self, encoded: Any, depth: int, exact: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the numbers and scores of some documents, among them the `depth` best documents.
 
-        With `find=approximate`, a few of the best may be missing, but not with `exact`. Return None if all documents
+        With `find=approximate`, a few of the best may be missing; `exact` prevents this. Return None if all documents
         must be scored.
         """
         widths = {segment.sketch.width for segment in self._sketched if segment.sketch}
@@ -433,7 +436,7 @@ class LoadedRepresentation(LoadedModel):
 
     @cached_property
     def _sketched(self) -> list[SketchedSegment]:
-        """The segments with their sketches. With `find=approximate`, sketches that are missing are made now."""
+        """The segments with their sketches. With `find=approximate`, missing sketches are made now."""
         if not similarity_of(self.model):
             if not self._approximate:
                 return []
@@ -460,8 +463,8 @@ class LoadedRepresentation(LoadedModel):
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """Return the model's explanation of the score of the document `doc`.
 
-        If the plugin gives no explanation, the result is one leaf that says this. Raise PluginError when the value of
-        the explanation is not the score.
+        If the plugin gives no explanation, the result is one leaf that says so. Raise PluginError if the value of the
+        explanation is not the score.
         """
         score = float(self.scores(encoded, np.array([doc], np.int32))[0])
         if score == NO_OPINION:
@@ -473,9 +476,9 @@ class LoadedRepresentation(LoadedModel):
             return checked_explanation(self.model.explain(encoded, self.view, doc), score, self.name)
 
     def sentence_of(self, query: Query, encoded: Any, document: Document) -> dict[str, str]:
-        """Return the sentence of a document that scores best alone, as evidence.
+        """Return, as evidence, the sentence of a document that has the highest score by itself.
 
-        Return nothing unless an encoder computes the vector of the query, and the model compares vectors.
+        The result is empty unless an encoder computes the vector of the query and the model compares vectors.
         """
         compare = getattr(self.model, "similarities", None)
         if self.query_encoder is None or compare is None or not self.query_encoder.encodes(query):
@@ -489,7 +492,7 @@ class LoadedRepresentation(LoadedModel):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        """The names that the model gives to its topics or keyphrases; empty if it has no names."""
         with contract("representation", self.name):
             name = self.model.labels_name
             labels: tuple[str, ...] = self.view.once(name, lambda: tuple(self.model.labels(self.view)))
@@ -498,7 +501,7 @@ class LoadedRepresentation(LoadedModel):
         return labels
 
     def label_shares(self, docs: np.ndarray) -> csr_array:
-        """Return how much of each label each document has, from 0 to 1, as sparse rows: documents by labels."""
+        """Return the share of each label in each document, from 0 to 1, as sparse rows of documents by labels."""
         with contract("representation", self.name):
             shares = checked_rows(self.model.label_shares(self.view, docs), len(docs), self.name)
         if shares.shape != (len(docs), len(self.labels)) or not hasattr(shares, "indptr"):
@@ -536,7 +539,7 @@ class LoadedRepresentation(LoadedModel):
         return count_labels(self.labels, self.label_shares(docs), self.model.least_share)
 
     def marks(self, encoded: Any, doc: int) -> list[Mark]:
-        """Return the words of a document with the labels that they belong to."""
+        """Return the words of a document that have a label, with their labels."""
         with contract("representation", self.name):
             marks = list(self.model.marks(encoded, self.view, doc))
         if not all(isinstance(mark, Mark) and 0 < mark.weight <= 1 for mark in marks):

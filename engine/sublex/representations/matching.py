@@ -1,7 +1,8 @@
-"""Which fitted model an expression means: the one that it names in full, or else the only one that has what it gives.
+"""Find the fitted model for an expression: the one that it names in full, or else the only one with its values.
 
-A search by `lda` uses the model with the defaults if that is fitted, and otherwise the only fitted `lda`. What the expression gives
-has to match: `lda(k=50)` never means a model with another k. Fitting asks nothing here, so `fit lda` always fits the defaults.
+A search by `lda` uses the model with the defaults if that is fitted, and otherwise the only fitted `lda`. The values in
+the expression have to match: `lda(k=50)` never means a model with another k. Fitting does not use this module, so `fit
+lda` always fits the defaults.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from sublex.tools.messages import Message, Step
 class Matching:
     """Finds the fitted model for an incomplete expression such as `lda`.
 
-    `is_fitted` tells whether a resolved component is one that has to be fitted. `notes` collects a sentence for each model
-    that was taken for another expression than its own.
+    `is_fitted` tells whether a resolved component is of a kind that has to be fitted. `notes` has a sentence for each
+    model that was taken although its own expression differs.
     """
 
     def __init__(self, namer: Namer, is_fitted: Callable[[Expression], bool], defaults: Defaults):
@@ -33,14 +34,14 @@ class Matching:
         self.notes: list[str] = []
 
     def apply(self, expression: Expression) -> Expression:
-        """Return an expression in which each model that is not fitted is replaced by the only fitted one that matches.
+        """Replace each model of an expression that is not fitted by the only fitted model that matches.
 
         Raise IndexProblem if several match; the message lists them.
         """
         return rewritten(expression, self.registry, self._meaning) if self.fitted else expression
 
     def _meaning(self, call: Call) -> Expression | None:
-        """Return the call of the model to take; None to leave the call and look into its values."""
+        """Return the call of the model to take. Return None to leave the call as it is and look into its values."""
         component = None
         try:
             given = given_by(call, self.registry)
@@ -53,7 +54,7 @@ class Matching:
                     return self._with_query_values(call, component)
             matching = self._matching(call, lacking)
         except SublexError:
-            # The error is raised again, with its whole sentence, when the expression is composed.
+            # The composer raises this error again, with the whole message.
             return None
         if len(matching) > 1:
             raise IndexProblem(self._several(call, list(matching)))
@@ -69,7 +70,10 @@ class Matching:
         return taken
 
     def _is_there(self, component: Component) -> bool:
-        """Return whether the model of a component is fitted, or was by another version of its plugin, which loading reports."""
+        """Return whether the model of a component is fitted, by any version of its plugin.
+
+        Loading reports another version.
+        """
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         entry = self.fitted.get(identity.model)
@@ -78,7 +82,7 @@ class Matching:
         return not isinstance(model, Representation) or identity.rows in entry.rows
 
     def _matching(self, call: Call, lacking: Sequence[str]) -> dict[str, Component]:
-        """Return the fitted models that have what a call gives, by their expressions.
+        """Return the fitted models that have the values of a call, by their expressions.
 
         `lacking` names the parameters without a default that the call does not give.
         """
@@ -98,7 +102,10 @@ class Matching:
         return dict(sorted(found.items()))
 
     def _fits(self, call: Call, component: Component, other: Component) -> bool:
-        """Return whether a fitted component has the values that a call gives. Values for queries change no model."""
+        """Return whether a fitted component has the values of a call.
+
+        Values for queries are ignored, because they change no model.
+        """
         for name, (param, value) in given_by(call, self.registry).items():
             if param.stage == "query":
                 continue
@@ -111,12 +118,12 @@ class Matching:
         return True
 
     def _is_of(self, call: Call, other: Component) -> bool:
-        """Return whether a call within a call has the component and the values of a fitted one."""
+        """Return whether a call inside a call has the component and the values of a fitted component."""
         component = self.registry.resolve("component", call)
         return other.registration == component.registration and self._fits(call, component, other)
 
     def _with_query_values(self, call: Call, component: Component) -> Call:
-        """Return a component as a call, with the values for queries that the user gave; these may name models, too."""
+        """Return a component as a call with the user's values for queries. These values may name models, too."""
         given = given_by(call, self.registry)
         queried: dict[str, Any] = {name: value for name, (param, value) in given.items() if param.stage == "query"}
         for name, value in queried.items():

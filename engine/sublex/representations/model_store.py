@@ -1,7 +1,7 @@
-"""The stored values of a model or of its rows: arrays, sparse rows, matrices and JSON values, each under a name.
+"""Store the values of a model or of its rows: arrays, sparse rows, matrices and JSON values, each under a name.
 
-A `StoreWriter` writes them to a folder as NumPy's `.npy` files, and `finish` returns what the manifest must record. A `StoreReader`
-verifies checksums and maps the arrays into memory. Nothing is pickled or unpickled.
+A `StoreWriter` writes the values to a folder as NumPy's `.npy` files, and its `finish` returns the manifest's entry. A
+`StoreReader` verifies checksums and maps the arrays into memory. Nothing is pickled or unpickled.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VALUES = "_values"
 # The arrays of sparse rows, each in a file of its own.
 SPARSE = ("data", "indices", "indptr")
-# The endings of the files that say where the rows begin, by the form of the rows.
+# The endings of the files with the offsets of rows, by the form of the rows.
 STARTS = {"sparse": "indptr", "matrices": "starts"}
 # The ending of the file with the tokens of matrices.
 TOKENS = "tokens"
@@ -42,7 +42,7 @@ class StoreWriter:
         self._values: dict[str, Any] = {}
 
     def put(self, name: str, value: Any) -> None:
-        """Write an array of numbers, sparse rows, or a value that JSON can hold, under a new name."""
+        """Write an array of numbers, sparse rows, or a JSON value under a new name."""
         self._expect(name)
         if isinstance(value, np.ndarray):
             self._values[name] = {"shape": value.shape}
@@ -56,9 +56,9 @@ class StoreWriter:
                 raise PluginError(f"The value {name} cannot be stored: {error}.") from None
 
     def put_rows(self, name: str, parts: Iterable[Any]) -> None:
-        """Write rows that come in blocks, all of one kind, type and width: dense, sparse, or matrices.
+        """Write rows in blocks.
 
-        At least one block is needed.
+        All blocks have the same kind (dense, sparse or matrices), type and width. At least one block is needed.
         """
         self._expect(name)
         streams: list[ComponentWriter] = []
@@ -106,7 +106,7 @@ class StoreWriter:
         return self._folder.stream(name, plain)
 
     def finish(self) -> FolderEntry:
-        """Write the names and shapes, and return what the manifest must record: file sizes and the checksum."""
+        """Write the names and shapes. Return the manifest's entry, which has the sizes of files and the checksum."""
         text = json.dumps(self._values, sort_keys=True).encode()
         self._folder.put(VALUES, np.frombuffer(text, np.uint8))
         return self._folder.finish()
@@ -116,7 +116,8 @@ class StoreReader:
     """Reads a store; this is the `sublex.contracts.fitted.Stored` that `load` gets. A file is verified when it is first read."""
 
     def __init__(self, directory: Directory, entry: FolderEntry):
-        # Mapped copy-on-write: kernels are compiled for writable arrays, and writing to one changes nothing on disk.
+        # Arrays are mapped copy-on-write, because kernels are compiled for writable arrays. Writing changes nothing on
+        # disk.
         self._folder = ComponentFolder(directory, entry, private=True)
 
     @cached_property
@@ -135,7 +136,7 @@ class StoreReader:
         return name in self._values
 
     def get(self, name: str) -> Any:
-        """Return the value stored under a name; arrays are mapped into memory."""
+        """Return the value stored under a name. Arrays are mapped into memory."""
         value = self._values.get(name)
         if value is None:
             raise PluginError(f"{self._folder.path} holds no value {name}.")
@@ -152,7 +153,7 @@ class StoreReader:
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.") from None
 
     def checked(self, name: str, declared: Declared, sizes: Sizes) -> Any:
-        """Return the value stored under a name; raise `IndexCorrupt` unless it fits its declaration."""
+        """Return the value stored under a name. Raise `IndexCorrupt` if it does not fit its declaration."""
         if name not in self:
             raise IndexCorrupt(f"{self._folder.path} lacks the value {name}; fit it again.")
         value = self.get(name)
@@ -192,7 +193,7 @@ class StoreReader:
 
         # Kernels do not check bounds, so every offset and column is checked here.
         data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
-        # These are the types that `put_rows` writes. For others, kernels would be compiled anew.
+        # `put_rows` writes these types. For other types, kernels would have to be compiled anew.
         if indices.dtype != np.int32 or indptr.dtype != np.int64:
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
         ascending = len(shape) == 2 and len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()

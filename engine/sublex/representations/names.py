@@ -21,10 +21,11 @@ from sublex.representations.identity import Namer
 
 
 def give(root: Path, name: str, expression: str | Expression, registry: Registry | None = None) -> str:
-    """Give a name to an expression, and return what the name stood for before, or an empty text.
+    """Give a name to an expression.
 
-    The expression may have ranges. Its components have to be known, but need not be fitted. Raise InputError for a name
-    that is not free, and for an expression that cannot be used.
+    Return the expression that had the name before, or an empty text. The expression may have ranges. Its components
+    must be known, but need not be fitted. Raise InputError for a name that is taken, and for an expression that cannot
+    be used.
     """
     tree = parse(expression) if isinstance(expression, str) else expression
     if not is_text(str(tree)):
@@ -53,7 +54,10 @@ def check(manifest: Manifest, name: str, registry: Registry) -> None:
 
 
 def remove(root: Path, name: str, registry: Registry | None = None) -> str:
-    """Remove a name, and return what it stood for. Raise IndexProblem for an unknown name, and while another name contains it."""
+    """Remove a name, and return its expression.
+
+    Raise IndexProblem for an unknown name, and for one that another name contains.
+    """
     with locked(root, "unname"):
         manifest = read_manifest(root)
         known = found(name, manifest.names)

@@ -1,4 +1,4 @@
-"""The kernel that finds the nearest documents of documents by their vectors. Callers check the arguments."""
+"""The kernel that finds the nearest documents of each document by the vectors. Callers check the arguments."""
 
 import numpy as np
 from numba import float32, float64, int32, int64
@@ -20,14 +20,17 @@ def product(one, other):
 
 @inner
 def least_of_best(values, own, heap):
-    """Return the lowest of the `len(heap)` highest values above 0, without the value at `own`; 0 if there are fewer."""
+    """Return the lowest of the `len(heap)` highest values above 0.
+
+    Ignore the value at `own`. Return 0 if there are fewer values.
+    """
     size = len(heap)
     count = 0
     for place in range(len(values)):
         value = values[place]
         if (count == size and value <= heap[0]) or place == own or value <= 0:
             continue
-        # The lowest of the kept values stands first; each is at least its parent.
+        # The heap has the lowest kept value first, and each value is at least its parent.
         if count < size:
             at = count
             count += 1
@@ -55,12 +58,13 @@ def least_of_best(values, own, heap):
 
 @kernel((MATRIX, MATRIX, MATRIX, I32, int64, float64, NUMBERS, MATRIX))
 def nearest(estimates, vectors, others, ranks, first, margin, docs, cosines):
-    """Write the nearest of the vectors `others` for each row of `vectors`: their numbers to `docs`, their cosines to `cosines`.
+    """For each row of `vectors`, find the nearest of `others`.
 
-    The vectors have norm 1 or 0. `estimates` has the products of all pairs with errors of at most `margin`. Neighbours have
-    a cosine above 0 and stand by descending cosine; equal cosines, in float32, by ascending rank in `ranks`. The row r is
-    itself the vector first + r of `others`, and no neighbour of its own, if `first` is not negative. `docs` holds -1 before
-    the call, which stays where there are too few neighbours.
+    Write their numbers to `docs`, and their cosines to `cosines`. The vectors have norm 1 or 0. `estimates` has the
+    products of all pairs with errors of at most `margin`. Neighbours have a cosine above 0, and are ordered by
+    descending cosine. If cosines are equal in float32, the lower rank in `ranks` is first. If `first` is not negative,
+    row r is the vector first + r of `others`, and is not its own neighbour. `docs` holds -1 before the call; where
+    there are too few neighbours, -1 stays.
     """
     size = docs.shape[1]
     heap = np.empty(size, np.float32)

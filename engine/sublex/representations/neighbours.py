@@ -1,7 +1,7 @@
-"""The nearest documents of each document, by pair of segments: finding them, and the lists that are stored.
+"""Find the nearest documents of each document, for each pair of segments, and store them as lists.
 
-The lists of a pair of segments have, for each document of one, its nearest documents of the other. They depend on the
-vectors of both segments alone, so they stay as they are until one of the two is merged.
+For each document of one segment, the lists of a pair of segments have its nearest documents in the other. They depend
+only on the vectors of both segments, so they are valid until one of these is merged.
 """
 
 from __future__ import annotations
@@ -20,25 +20,27 @@ from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.sketch import Run, Sketch, VectorSource, units_of
 
-# Neighbours that are stored for each document and pair of segments. More than a query can ask for, since some may be deleted.
+# The number of neighbours stored for each document and pair of segments. It is more than a query can ask for, because
+# some may be deleted.
 STORED = 24
-# The most neighbours that a query can ask for.
+# A query can ask for at most this number of neighbours.
 MOST = 16
-# Pairs of segments with at most this number of pairs of documents are compared in full; others by sketches of their vectors.
+# Pairs of segments with at most this number of pairs of documents are compared in full. Sketches of vectors serve for
+# larger ones.
 EXACT = 100_000**2
-# Products of vectors that are computed at a time.
+# The number of products of vectors that are computed at a time.
 AT_ONCE = 1 << 23
-# Documents that are compared by a sketch at a time.
+# The number of documents that are compared by a sketch at a time.
 PER_BLOCK = 256
-# The errors of products in float32: for any vectors, and for each entry.
+# The largest errors of products in float32: a constant part, and a part for each entry of the vectors.
 MARGIN, PER_ENTRY = 1e-6, 1.2e-7
-# What a list may hold: the numbers of documents of the other segment, or -1, and their cosines.
+# The declarations of lists: numbers of documents of the other segment, or -1, and cosines.
 NO_NEIGHBOUR = -1
 COSINES = Numbers((None, STORED), "f4", 0, 1)
 
 
 class NeighbourLists(NamedTuple):
-    """The nearest documents of another segment for each document of a segment, nearest first, with their cosines.
+    """For each document of a segment, the nearest documents of another segment, nearest first, with their cosines.
 
     A list that is too short ends with the number -1 and the cosine 0.
     """
@@ -58,7 +60,7 @@ class NeighbourLists(NamedTuple):
 
 
 class UnitVectors(NamedTuple):
-    """The vectors of a segment's documents, scaled to norm 1 as float32, and what tells the documents apart.
+    """The vectors of a segment's documents, scaled to norm 1 as float32, and the order of the documents' docnos.
 
     `ranks` has the place of each docno in the order of their bytes. The vector of a deleted document is 0.
     """
@@ -81,8 +83,8 @@ class UnitVectors(NamedTuple):
 def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = map) -> Iterator[NeighbourLists]:
     """Yield the lists of the vectors `some` among the vectors of a segment, in blocks.
 
-    If `first` is not negative, the vectors `some` are those of the same segment from document `first` on; no document is
-    its own neighbour.
+    If `first` is not negative, `some` are vectors of the same segment, from document `first` on. No document is its own
+    neighbour.
     """
     from sublex.representations import neighbour_kernels
 
@@ -102,7 +104,10 @@ def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = m
 def likely_nearest(
     some: np.ndarray, others: UnitVectors, sketch: Sketch, first: int = -1, run: Run = map
 ) -> Iterator[NeighbourLists]:
-    """Yield the lists of the vectors `some` among the vectors of a large segment. The sketch finds nearly all of the nearest."""
+    """Yield the lists of the vectors `some` among the vectors of a large segment.
+
+    The sketch finds nearly all nearest documents.
+    """
     units = others.units
     segment = SketchedSegment(0, np.asarray(~units.any(axis=1)), sketch)
 
@@ -127,12 +132,12 @@ def likely_nearest(
 
 
 def names_of(one: str, other: str) -> tuple[str, str]:
-    """Return the names under which the lists of a segment's documents among those of another are stored."""
+    """Return the names under which the lists of a pair of segments are stored."""
     return f"docs_{one}_{other}", f"cosines_{one}_{other}"
 
 
 def write_lists(directory: Directory, lists: dict[tuple[str, str], NeighbourLists]) -> FolderEntry:
-    """Write lists, by the names of both segments, to a folder; return the manifest's entry for it."""
+    """Write lists to a folder, by the names of both segments. Return the manifest's entry for the folder."""
     directory.remove()
     with FolderWriter(directory) as folder:
         store = StoreWriter(folder)
@@ -143,9 +148,9 @@ def write_lists(directory: Directory, lists: dict[tuple[str, str], NeighbourList
 
 
 def read_lists(directory: Directory, entry: FolderEntry, one: Segment, other: Segment) -> NeighbourLists | None:
-    """Return the lists of the documents of a segment among those of another; None if the folder has none.
+    """Return the lists of a pair of segments, or None if the folder does not have them.
 
-    Raise `IndexCorrupt` unless they fit both segments.
+    Raise `IndexCorrupt` if the lists do not fit both segments.
     """
     store = StoreReader(directory, entry)
     docs, cosines = names_of(one.name, other.name)

@@ -1,7 +1,8 @@
-"""Vectors of queries for a representation whose rows were given: those that the user gives, or those of an encoder.
+"""Vectors of queries for a representation whose rows were given.
 
-The encoder is the one that the expression names, or else the user's encoder with the hash that the index stores beside the
-vectors. An index names no path: `language/known_encoders.py` has the user's own list.
+The user gives them, or an encoder computes them. The expression may name the encoder. Otherwise it is the user's
+encoder with the hash that the index stores beside the vectors. An index names no path; `language/known_encoders.py` has
+the user's own list of paths.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from sublex.tools.messages import Message
 class QueryEncoder:
     """The encoder of queries for the vectors `name` of an index. `entry` is the manifest's entry for them.
 
-    `component` is the encoder that the expression names, or None. With `other`, its hash may be another than that of the
-    entry. The encoder is made when it is first needed, and called from one thread at a time.
+    `component` is the encoder that the expression names, or None. With `other`, its hash may differ from the hash in
+    the entry. The encoder is made when it is first needed, and only one thread at a time calls it.
     """
 
     def __init__(self, name: str, entry: VectorsEntry, component: Component | None, other: bool, registry: Registry):
@@ -36,11 +37,14 @@ class QueryEncoder:
 
     @property
     def about(self) -> str:
-        """The hash of the encoder that the index names, for metadata; "" for none, and if the expression names one."""
+        """The hash of the encoder that the index names, for metadata.
+
+        It is "" if there is none, or if the expression names one.
+        """
         return "" if self._component is not None or not self._entry.encoder else f"queries by {self._entry.encoder}"
 
     def given(self, query: Query) -> Query:
-        """Return a query with its vector. A vector that the user gives comes first."""
+        """Return a query with its vector. A vector that the user gives takes precedence."""
         if not self.encodes(query):
             return query
         asked, found = query.given, self._encoded([query.text], "query")
@@ -58,13 +62,13 @@ class QueryEncoder:
         return query._replace(given=GivenVectors(vectors, tokens={**(asked.tokens if asked else {}), **tokens}))
 
     def encodes(self, query: Query) -> bool:
-        """Return whether the vector of a query is computed: there is an encoder, and the user gives no vector."""
+        """Return whether an encoder computes the vector of a query, because the user gives none."""
         asked = query.given
         is_given = asked is not None and (self._name in asked or self._name in asked.unknown)
         return not is_given and (self._component is not None or bool(self._entry.encoder))
 
     def documents(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the vectors of texts as those of documents, one in each row."""
+        """Return the vectors of texts, encoded like documents, one in each row."""
         rows: np.ndarray = self._encoded(texts, "document").rows  # type: ignore[assignment]
         return rows
 

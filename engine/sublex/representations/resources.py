@@ -1,7 +1,7 @@
 """Resources: files that models read when they are fitted, such as word vectors.
 
-A file is registered in an index under a name, or named by its path. A model's identity includes the hash of the file's content, and never
-its path. The module copies, checks and removes files; plugins read them.
+A file has a name in the index, if it was registered, or is named by its path. A model's identity includes the hash of
+the file's content, but not its path. The module copies, checks and removes files; plugins read them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from sublex.tools.messages import Message, Step, counted, near_names
 class Resources:
     """The files that expressions on one index can name: registered resources by name, other files by path.
 
-    `manifest` is that of the index; None if there is no index yet, or for files that are named by path alone.
-    `other_resources` are the resources of another index, for models that are copied from there. If a file no longer
-    exists, the hash that the models recorded when they read it is used.
+    `manifest` is the manifest of the index. It is None if there is no index yet, or if all files are named by path.
+    `other_resources` are the resources of another index from which models are copied. If a file no longer exists, the
+    hash that the models recorded when they read it is used.
     """
 
     def __init__(self, root: Path, manifest: Manifest | None, other_resources: Mapping[str, ResourceEntry] = ABSENT):
@@ -43,7 +43,7 @@ class Resources:
                 self._recorded.setdefault(name, set()).add(content_hash)
 
     def path(self, name: str) -> Path:
-        """Return the path of the file that a resource's name, or a path, stands for; a registered file is verified."""
+        """Return the path of a file, given by its name as a resource or by its path. A registered file is verified."""
         if name in self.entries:
             entry = self.entries[name]
             folder = Directory(self.root) / RESOURCES / name
@@ -87,7 +87,7 @@ class Resources:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
 
     def state(self, name: str) -> str:
-        """Return the hash of a resource, or a text that changes with the files of the folder of an encoder."""
+        """Return the hash of a resource. For the folder of an encoder, return a text that changes with its files."""
         if name not in self.entries and os.path.isdir(os.path.expanduser(name)):
             return folder_state(name)
         return self.hash(os.path.expanduser(name))
@@ -126,7 +126,7 @@ def add(root: Path, name: str, file: Path) -> None:
 
 
 def remove(root: Path, name: str) -> None:
-    """Remove a resource from an index; raise `IndexProblem` while a model that was fitted with it remains."""
+    """Remove a resource from an index. Raise `IndexProblem` if a model of the index was fitted with it."""
     with locked(root, "resource remove"):
         manifest = read_manifest(root)
         entries = manifest.resources
@@ -144,8 +144,8 @@ def remove(root: Path, name: str) -> None:
 def folder_state(path: str) -> str:
     """Return a hash of the names, sizes and times of the files in a folder and in the folders within it.
 
-    It is quick, and changes when somebody writes or replaces a file. Folders are looked into 2 deep. Raise `OSError` if the
-    folder cannot be read.
+    The hash is quick to compute, and changes when somebody writes or replaces a file. It covers two levels of folders.
+    Raise `OSError` if the folder cannot be read.
     """
     found: list[tuple[str, int, int, int]] = []
 
@@ -167,5 +167,5 @@ def folder_state(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def _hash(path: Path, size: int, changed: int) -> str:
-    """Return the hash of a file; calls with the same size and time of change (in ns) read the file once."""
+    """Return the hash of a file. Calls with the same size and time of change (in ns) read the file only once."""
     return hash_of(path)

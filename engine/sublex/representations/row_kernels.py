@@ -54,7 +54,10 @@ def products(rows, vector, docs, sums):
 
 @kernel((F32, I32, I32, F64, I64, F64))
 def sparse_products(data, columns, starts, vector, docs, sums):
-    """Set sums[k] to the product of sparse row docs[k] with a vector; row d has the entries starts[d] to starts[d + 1]."""
+    """Set sums[k] to the product of sparse row docs[k] with a vector.
+
+    Row d has the entries from starts[d] up to starts[d + 1].
+    """
     for k in range(len(docs)):
         total = 0.0
         for i in range(starts[docs[k]], starts[docs[k] + 1]):

@@ -1,6 +1,7 @@
-"""The rows that a model gives to documents: one row per document, dense or sparse, or a matrix; stored by segment.
+"""The rows that a model gives to documents.
 
-The module writes, reads and checks rows; it does not compute them.
+A document has a dense row, a sparse row or a matrix; rows are stored by segment. The module writes, reads and checks
+rows; it does not compute them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ANY_ROWS = Numbers(None, ANY_TYPE, sparse=None, matrices=None)
 
 
 def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
-    """Write the rows of a segment, which come in blocks, and return the manifest's entry for them."""
+    """Write the rows of a segment, given in blocks, and return the manifest's entry for them."""
     with FolderWriter(directory) as folder:
         store = StoreWriter(folder)
         store.put_rows(ROWS_VALUE, blocks)
@@ -34,9 +35,10 @@ def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
 
 
 def rows_in(directory: Directory, entry: FolderEntry, declared: Numbers = ANY_ROWS) -> Rows:
-    """Return the rows of a segment, as many as there are; `entry` is what `write_rows` returned.
+    """Return all rows of a segment.
 
-    Raise `IndexCorrupt` unless the rows fit `declared`, which has the shape of one row.
+    `entry` is the result of `write_rows`. Raise `IndexCorrupt` if the rows do not fit `declared`, the declaration of
+    one row.
     """
     shape = declared.shape if declared.shape is None else (None, *declared.shape)
     rows = StoreReader(directory, entry).checked(ROWS_VALUE, declared._replace(shape=shape), Sizes())
@@ -48,7 +50,7 @@ def rows_in(directory: Directory, entry: FolderEntry, declared: Numbers = ANY_RO
 def read_rows(directory: Directory, entry: FolderEntry, docs: int, declared: Numbers = ANY_ROWS) -> Rows:
     """Return the rows of a segment.
 
-    Raise `IndexCorrupt` unless there are `docs` of them that fit `declared`.
+    Raise `IndexCorrupt` unless there are `docs` rows and all fit `declared`.
     """
     rows = rows_in(directory, entry, declared)
     if rows.shape[0] != docs:
@@ -57,12 +59,12 @@ def read_rows(directory: Directory, entry: FolderEntry, docs: int, declared: Num
 
 
 def declared_rows(model: Representation) -> Numbers:
-    """Return what a model declares of its rows. A model that declares nothing may have any finite numbers."""
+    """Return a model's declaration of its rows. Without a declaration, rows may have any finite numbers."""
     return model.row_values or ANY_ROWS._replace(shape=model.row_shape)
 
 
 def checked_rows(rows: Any, docs: int, name: str) -> Rows:
-    """Return rows that a plugin made, checked. Raise `PluginError` unless they are valid rows of `docs` documents.
+    """Check and return rows that a plugin made. Raise `PluginError` unless they are valid rows of `docs` documents.
 
     `name` is the plugin's, for the message. Sparse rows come back in compressed form.
     """
@@ -87,7 +89,7 @@ def checked_rows(rows: Any, docs: int, name: str) -> Rows:
 def kind_of_rows(rows: Rows) -> tuple[Any, ...]:
     """Return the properties that all rows of a model share.
 
-    These are whether they are sparse, or matrices, and with tokens; and their type and width.
+    The properties are: sparse or not, matrices or not, with tokens or not, the type, and the width.
     """
     has_matrices = isinstance(rows, Matrices)
     return hasattr(rows, "indptr"), has_matrices, has_matrices and rows.tokens is not None, rows.dtype, rows.shape[1:]

@@ -1,7 +1,8 @@
-"""Keeping rows up to date: new documents are encoded before they are committed, and merged segments keep their rows.
+"""Keep rows up to date: encode new documents before they are committed, and copy the rows of merged segments.
 
-A writer passes the manifest that it is about to commit to the function of `encode_before_commit`, which returns it with the rows of the
-new segment. If a model cannot encode the documents, they stay without rows, the user is told, and the commit goes on.
+`encode_before_commit` returns a function. A writer calls it with the manifest to commit; the function returns the
+manifest with the rows of the new segment. If a model cannot encode the documents, they stay without rows, a message
+tells the user, and the commit goes on.
 """
 
 from __future__ import annotations
@@ -28,17 +29,19 @@ from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_
 from sublex.representations.stored_models import load_model, token_counts
 from sublex.tools.messages import Message, Step, counted
 
-# A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
+# Compare the share of unknown tokens in documents added since the fit with the share at the fit. A refit is advised if
+# it is higher by more than this.
 UNKNOWN_SHARE_RISE = 0.2
-# Tokens that must have been added before a refit is advised; the share of unknown tokens in fewer says little.
+# No refit is advised before this number of tokens was added, because the share of unknown tokens in fewer says little.
 LEAST_TOKENS = 1000
 
 
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
-    """Return the function that a writer calls before it commits; it returns the manifest with the rows of the new segment.
+    """Return the function that a writer calls before a commit.
 
-    The function gets the new manifest, the entries of the segments that a merge replaced (none for an addition), and
-    the order in which the merge wrote their live documents, or None if the order is unchanged.
+    That function returns the manifest with the rows of the new segment. The function takes three arguments: the new
+    manifest; the entries of the segments that a merge replaced, which are none for an addition; and the order in which
+    the merge wrote their live documents, or None if it is unchanged.
     """
 
     def before_commit(new: Manifest, replaced: Sequence[SegmentEntry], order: np.ndarray | None) -> Manifest:
@@ -58,7 +61,7 @@ def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
 def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: str) -> Manifest:
     """Encode the documents that models do not cover, and return the manifest with their rows.
 
-    `which` says in messages which documents these are: "new" or "merged".
+    `which` is a word about the documents for messages: "new" or "merged".
     """
     fitting = Fitting(root, manifest, options)
     segments = {segment.name for segment in manifest.segments}
@@ -94,7 +97,7 @@ def _is_graph(namer: Namer, expression: str) -> bool:
 
 
 def _link_merged(root: Path, merged: Manifest, options: Options) -> Manifest:
-    """Return the manifest with the nearest documents of a merged segment, for the graphs that cover all other segments."""
+    """Add the nearest documents of a merged segment to the graphs that cover all other segments, and return the manifest."""
     fitting = Fitting(root, merged, options)
     others = {segment.name for segment in merged.segments[:-1]}
     for name, entry in merged.fitted.items():
@@ -116,8 +119,8 @@ def _loaded(
 ) -> tuple[Representation | Smoother, ModelIdentity]:
     """Return the fitted representation or graph that `expression` names, loaded, and its identity.
 
-    `name` and `folder` are the names on disk of its model and its rows. Raise SublexError if the expression now has
-    other names.
+    `name` and `folder` are the names on disk of its model and its rows. Raise SublexError if the expression now leads
+    to other names.
     """
     component = fitting.namer.resolve(expression)
     model = fitting.namer.make(component)
@@ -153,8 +156,8 @@ def _merge_rows(
     """Write the rows of a merged segment for every model, and return the entries of all models by their names.
 
     `unmerged` is the manifest with the segments that were merged. The merged segment is the last segment of `new`.
-    `order` has, for each document of the merged segment, its place among the live documents of the segments that were
-    merged; None if their order is unchanged.
+    For each document of the merged segment, `order` has its place among the live documents of the original segments. It
+    is None if their order is unchanged.
     """
     segments = [open_segment(root, entry) for entry in unmerged.segments]
     merged_from = {segment.name for segment in segments}
@@ -186,7 +189,7 @@ def _sketch_merged(fitting: Fitting) -> None:
     covering = {segment.name for segment in fitting.manifest.segments}
     is_small = fitting.manifest.segments[-1].docs < sketch_files.LEAST_DOCUMENTS
     for name, entry in fitting.fitted.items():
-        # Few documents may have many weights, which were given to the index.
+        # Even few documents may have many weights, if the weights were given to the index.
         if is_small and not entry.resources.keys() & fitting.manifest.vectors.keys():
             continue
         for folder, rows in entry.rows.items():
@@ -209,7 +212,7 @@ def _write_merged(
     folder: Directory, by_segment: Mapping[str, SegmentRows], segments: Sequence[Segment], merged: str,
     order: np.ndarray | None,
 ) -> SegmentRows:  # fmt: skip
-    """Write the rows of the live documents of some segments as the rows of the merged segment; return the manifest's entry."""
+    """Write the rows of the live documents of some segments as rows of the merged segment. Return the manifest's entry."""
 
     def live_rows() -> Iterator[Rows]:
         kind = None

@@ -1,4 +1,4 @@
-"""Reading the fitted models of an index: loading a model, summing its token counts, and the messages for absent or damaged models.
+"""Read the fitted models of an index: load a model, sum its token counts, and tell about absent or damaged models.
 
 The module reads the manifest's entries and the folders below `representations/`. It does not fit or write models; `fitting` does.
 """
@@ -22,12 +22,12 @@ from sublex.tools.messages import Message, Step
 
 # The folder of a model within its folder below `representations/`; rows lie next to it.
 MODEL = "model"
-# Fitted models listed in a message before "and N more".
+# A message lists this number of fitted models before "and N more".
 LISTED_MODELS = 8
 
 
 def load_model(root: Path, entry: ModelEntry, identity: ModelIdentity, model: Fittable) -> None:
-    """Load the files of a fitted model into `model`, an unfitted instance.
+    """Load the files of a fitted model into `model`, which is not fitted yet.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
@@ -37,7 +37,10 @@ def load_model(root: Path, entry: ModelEntry, identity: ModelIdentity, model: Fi
 
 
 def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
-    """Load the values in a folder into `model`. Raise `IndexCorrupt`, which names the folder, unless they fit what it declares."""
+    """Load the values in a folder into `model`.
+
+    Raise `IndexCorrupt`, with the folder, if they do not fit its declarations.
+    """
     store, declared = StoreReader(folder, entry), model.declares()
     try:
         model.load(DeclaredValues(store, declared) if declared else store)
@@ -49,9 +52,9 @@ def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
 
 @contextmanager
 def advising_refit(root: Path, expression: str, vectors: str = "") -> Iterator[None]:
-    """Add the commands that make a model again to any `IndexCorrupt` that is raised inside the block.
+    """If the block raises `IndexCorrupt`, add the commands that make the model again to the message.
 
-    `vectors` names the vectors that the model was given; a model without any is fitted again.
+    `vectors` names the vectors of the model. A model without vectors is fitted again.
     """
     try:
         yield
@@ -67,7 +70,7 @@ def expressions_of(entry: ModelEntry) -> list[str]:
 
 
 def not_fitted(root: Path, expression: Any, fitted: Mapping[str, ModelEntry], advise: bool = True) -> str:
-    """Return the message for a model that is not fitted; with `advise` it ends with the command that fits the model."""
+    """Return the message for a model that is not fitted. With `advise`, it ends with the command that fits the model."""
     advice = (" Run: ", Step("fit", root, expression)) if advise else ()
     if any(str(expression) == entry.expression for entry in fitted.values()):
         changed = "with another version of the plugin, or with a file that has changed since."
@@ -84,7 +87,10 @@ def not_a_model(root: Path, expression: Any, fitted: Mapping[str, ModelEntry]) -
 
 
 def _listed(expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
-    """Return the expressions of some fitted models, separated by commas; those of the same component as `expression` come first."""
+    """Return the expressions of some fitted models, separated by commas.
+
+    Those of the component in `expression` come first.
+    """
     name = str(expression).partition("(")[0]
     others = {entry.expression: entry.expression.partition("(")[0] != name for entry in fitted.values()}
     expressions = sorted(others, key=lambda text: (others[text], text))

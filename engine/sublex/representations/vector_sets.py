@@ -1,8 +1,8 @@
-"""Vectors from elsewhere: adding them to an index, and removing them.
+"""Add vectors that other programs computed to an index, and remove them.
 
-The vectors of documents become the rows of a fitted model, such as `dense(NAME)`, in one commit. Their identity is a hash of
-the values, so other values under the same name are another model. Files are read by `vectors/`; the plugin of the model
-scores documents.
+The vectors of documents become the rows of a fitted model, such as `dense(NAME)`, in one commit. Their identity is a
+hash of the values. So different values under the same name make a different model. Files are read by `vectors/`; the
+plugin of the model scores documents.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from sublex.vectors.batch import VectorsBatch
 from sublex.vectors.sparse import SparseBatch
 from sublex.vectors.stored import TYPES, GivenSet
 
-# How vectors are matched with documents and stored, by the component that ranks by them.
+# The functions that match vectors with documents and store them, by the component that ranks by the vectors.
 KINDS: dict[str, tuple[type[MatchedVectors], type[NewRows]]] = {
     DENSE: (MatchedVectors, NewRows),
     NewMatrices.kind: (FoundMatrices, NewMatrices),
     SPARSE: (FoundWeights, NewWeights),
 }
-# What messages call the vectors of each kind.
+# The names of the kinds of vectors in messages.
 WORDS = {DENSE: "vectors", NewMatrices.kind: "matrices", SPARSE: "weights of terms"}
 
 
@@ -51,12 +51,12 @@ class NamedEncoder(NamedTuple):
 
 
 class VectorsSummary(NamedTuple):
-    """What `add` did with vectors: the numbers of vectors and documents.
+    """A summary of `add`: the numbers of vectors and documents.
 
-    `read` and `matched` count the vectors in the files, and those with a document. `without_vector` counts the documents
-    that have none, and `zeros` those whose vector is 0. `rows` counts the rows of the documents' matrices, or their weights
-    of terms, of which `width` are distinct; it is 0 for vectors. `changed` tells whether the index changed. `lost` is the
-    largest relative distance between a vector and what is stored of it.
+    `read` counts the vectors in the files, and `matched` those with a document. `without_vector` counts the documents
+    without a vector, and `zeros` those whose vector is 0. `rows` counts the rows of matrices, or the weights of terms;
+    it is 0 for vectors. `width` counts the distinct terms. `changed` tells whether the index changed. `lost` is the
+    largest relative distance between a vector and its stored form.
     """
 
     name: str
@@ -89,10 +89,9 @@ def add(
 ) -> VectorsSummary:
     """Store vectors of documents under a name, and return a summary.
 
-    If the name has vectors already, those of documents without one are added, unless `replace` is set. `stored` is the
-    type of the stored numbers, by default float32. `encoder` is the encoder of queries; without it, the one
-    that is recorded stays. Raise `SublexError` for vectors that cannot be used; the index is then
-    as it was.
+    If the name has vectors already, only documents without a vector get one, unless `replace` is set. `stored` is the
+    type of the stored numbers, by default float32. `encoder` is the encoder of queries; without it, the recorded
+    encoder stays. Raise `SublexError` for vectors that cannot be used; the index is then unchanged.
     """
     if not (name.isidentifier() and name.isascii()) or name in KEYWORDS:
         raise InputError(
@@ -157,7 +156,7 @@ def _kind_of(batch: VectorsBatch | SparseBatch) -> str:
 
 
 def _before(fitting: Fitting, name: str, kind: str, stored: str | None) -> Before | None:
-    """Return the vectors that an index has under a name. Raise InputError if new ones cannot join them."""
+    """Return the vectors that an index has under a name. Raise InputError if new vectors cannot be added to them."""
     entry = fitting.manifest.vectors.get(name)
     if entry is None:
         return None
@@ -171,7 +170,10 @@ def _before(fitting: Fitting, name: str, kind: str, stored: str | None) -> Befor
 
 @contextmanager
 def _scratch(root: Path) -> Iterator[Directory]:
-    """Yield a folder of the index for vectors that were read. If the process is killed, the next writer removes it."""
+    """Yield a folder of the index for vectors that were read.
+
+    If the process is killed, the next writer removes the folder.
+    """
     folder = Directory(root) / BUILDING
     folder.make_new()
     try:
@@ -203,9 +205,9 @@ def _of_vectors(manifest: Manifest, name: str) -> set[str]:
 def _without(
     root: Path, fitted: Mapping[str, ModelEntry], dropped: set[str], name: str, again: tuple[Any, ...] = ()
 ) -> dict[str, ModelEntry]:
-    """Return models without some. Raise IndexProblem if a model that stays depends on one of them.
+    """Return models without those in `dropped`. Raise IndexProblem if a remaining model depends on one of these.
 
-    Its message names the steps: forget these models, do what `again` says, and fit them once more.
+    The message names the steps: forget the dependent models, do the step in `again`, and fit the models once more.
     """
     remaining = {model: entry for model, entry in fitted.items() if model not in dropped}
     users = sorted(entry.expression for entry in remaining.values() if dropped.intersection(entry.depends))

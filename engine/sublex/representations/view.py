@@ -1,7 +1,7 @@
-"""An index as a fitted model sees it when it scores: the rows of documents, and their terms over the model's vocabulary.
+"""The view of an index for a fitted model: the rows of documents, and their terms in the model's vocabulary.
 
-`IndexView` implements `sublex.contracts.fitted.View`. It reads the rows and the forward index of one generation's segments and
-computes sums over them; the model defines the meaning of the sums.
+`IndexView` implements `sublex.contracts.fitted.View`. It reads the rows and the document terms of one generation's
+segments, and computes sums over them. The model defines the meaning of the sums.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 # A call for at most this number of documents decodes only the terms of these documents, and does not keep them. A call
 # for more documents decodes the terms of whole segments, and keeps them for later calls.
 FEW = 2000
-# If all term frequencies are below this, a frequency is its own place in a table of all frequencies. Otherwise the
-# table has only the distinct frequencies.
+# If all term frequencies are below this number, the table has all numbers from 0 on, and each frequency is its own
+# place. Otherwise the table has only the distinct frequencies.
 LEVELS = 1 << 16
 ALL_COLUMNS = slice(None)
-# The most characters of a text that are shown in place of a missing title.
+# At most this number of characters of a text is shown in place of a missing title.
 TITLE_LENGTH = 80
 
 
@@ -68,7 +68,10 @@ class IndexView:
         return int(self.bases[-1])
 
     def rows(self, docs: np.ndarray | None = None, columns: slice = ALL_COLUMNS) -> Rows:
-        """Return the rows of documents, or some of their columns; without `docs` the rows of all documents, by document number."""
+        """Return the rows of documents, or some of their columns.
+
+        Without `docs`, return the rows of all documents by number.
+        """
         parts = self._parts if columns == ALL_COLUMNS else [part[:, columns] for part in self._parts]
         if len(parts) == 1:
             return parts[0] if docs is None else parts[0][docs]
@@ -95,7 +98,7 @@ class IndexView:
         return np.asarray(_joined(found) if found else function(self._parts[0][:0]))
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return the result of `compute()`, which is called once for each name; later calls return the kept result."""
+        """Return the result of `compute()`. The result is kept under `name`, and later calls return it."""
         with self._keeping:
             if name not in self._kept:
                 self._kept[name] = compute()
@@ -110,7 +113,7 @@ class IndexView:
         return lengths if docs is None else lengths[docs]
 
     def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return how often a term of the vocabulary, given by its number, occurs in each document, float64.
+        """Return the frequency in each document of the term with the number `word`, as float64.
 
         The counts are read from posting lists.
         """
@@ -142,7 +145,7 @@ class IndexView:
             for begin in range(0, len(local), DOCUMENTS_PER_BLOCK):
                 block = local[begin : begin + DOCUMENTS_PER_BLOCK]
                 if rows.dtype == np.float16:
-                    # Numba has no float16; a block at a time is converted to float32.
+                    # Numba has no float16, so rows are converted to float32, a block at a time.
                     single = rows[block].astype(np.float32)
                     row_kernels.products(single, vector, np.arange(len(block)), segment_products[begin:])
                 else:
@@ -176,7 +179,7 @@ class IndexView:
             counts = forward.counts
             if transform_counts:
                 counts = np.asarray(transform_counts(counts), np.float64)
-            # The kernel takes unsigned integers, which save it a test for negative positions.
+            # The kernel takes unsigned integers, so it needs no test for negative positions.
             unsigned = forward.starts.view(np.uint64), forward.terms.view(np.uint32), forward.levels.view(np.uint32)
             segment_sums = np.empty(len(local))
             row_kernels.dot(*unsigned, counts, term_weights, local.view(np.uint64), segment_sums)
@@ -229,7 +232,7 @@ class IndexView:
         return None if segment.dead[local] else segment.docno(local)
 
     def text(self, doc: int) -> str | None:
-        """Return the title and the text of a document; None where the index stores no text."""
+        """Return the title and the text of a document; None if the index stores no text."""
         if "text" not in self.index.store:
             return None
         document = self.index.stored(doc)
@@ -240,7 +243,7 @@ class IndexView:
         return set(words_by_term(self.index.analyzer, text))
 
     def title(self, doc: int) -> str:
-        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
+        """Return the title of a document, or the beginning of its text; an empty string if the index stores no text."""
         if "text" not in self.index.store:
             return ""
         document = self.index.stored(doc)
@@ -286,7 +289,7 @@ def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
 def _forward(starts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> Forward:
     """Return document terms with a table of their frequencies.
 
-    The table lists 0, 1, 2, … up to the highest frequency. If that is `LEVELS` or more, the table lists only the
+    The table lists 0, 1, 2, … up to the highest frequency. If the highest is `LEVELS` or more, the table lists only the
     frequencies that occur.
     """
     highest = int(tfs.max(initial=0))

@@ -1,4 +1,4 @@
-"""Read the arguments of a command of the shell: the options first, then words, in quotes where they hold blanks, then a text."""
+"""Read the arguments of a command of the shell: first options, then words, which need quotes around blanks, then a text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from sublex.tools.messages import cut, option_words
 if TYPE_CHECKING:
     from sublex.shell.session import Session
 
-# What is an expression, whose brackets hold blanks and quotes together; and what is one word even if it stands last.
+# The completions that mark a parameter as an expression, where brackets may contain blanks and quotes; and those that
+# mark a single word, even as the last argument.
 EXPRESSIONS = ("expression", "model", "fittable", "expander")
 WORDS = ("docno", "file", "snapshot", "saved", "command", "name")
 # The option that lets -o replace any file.
@@ -27,7 +28,7 @@ def spoken(operation: Operation) -> list[Parameter]:
 
 
 def usage_of(operation: Operation) -> str:
-    """Return how a command is typed, as in ":explain N | DOCNO [vs N | DOCNO]"."""
+    """Return the usage line of a command, such as ":explain N | DOCNO [vs N | DOCNO]"."""
     words = [f":{operation.shell}"]
     for each in spoken(operation):
         name = "N | DOCNO" if each.completes == "docno" else each.metavar
@@ -39,7 +40,10 @@ def usage_of(operation: Operation) -> str:
 
 
 def arguments_of(operation: Operation, text: str, session: Session) -> tuple[dict[str, Any], str | None, bool]:
-    """Return the arguments in the text after the name of a command, the file of -o or None, and whether --overwrite is given."""
+    """Read the text after the name of a command.
+
+    Return the arguments, the file of -o or None, and whether --overwrite is given.
+    """
     given, rest = _options(operation, text)
     output, overwrite = given.pop("-o", None), given.pop("overwrite_file", False)
     if operation.file and operation.file.required and output is None:
@@ -94,7 +98,7 @@ def _options(operation: Operation, text: str) -> tuple[dict[str, Any], str]:
 
 
 def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the words of a text as the arguments that have no name. Raise InputError if they do not fit."""
+    """Return the words of a text as positional arguments. Raise InputError if they do not fit."""
     wanted, found = [each for each in spoken(operation) if each.name not in given], dict[str, Any]()
     if text and not wanted:
         raise InputError(f":{operation.shell} takes nothing after it; leave {cut(text)} out.")
@@ -120,14 +124,14 @@ def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> di
 
 
 def _refuse_late_options(operation: Operation, words: Sequence[str]) -> None:
-    """Raise InputError for an option after the arguments, where it would be taken for another argument."""
+    """Raise InputError for an option after the arguments, because it would be read as another argument."""
     flags = [flag for each in operation.parameters if not each.hidden for flag in each.flags or ()]
     if late := next((word for word in words if word in flags and word.startswith("--")), None):
         raise InputError(f"Options stand before the arguments: :{operation.shell} {late} …")
 
 
 def _typed(each: Parameter, word: Any, session: Session) -> Any:
-    """Return a word as the value of a parameter. Raise InputError if the word is no value of this parameter."""
+    """Convert a word to the value of a parameter. Raise InputError if the word cannot be a value of this parameter."""
     if each.completes == "docno":
         return session.docno(word)
     if each.choices and word not in each.choices:
@@ -173,7 +177,7 @@ def split(text: str, most: int | None = None, brackets: bool = False) -> tuple[l
 
 
 def word_at_end(text: str) -> tuple[str, int]:
-    """Return the last word of a text that is still typed, without its quotes, and the number of its characters as typed."""
+    """Return the last word of an unfinished text, without its quotes, and the number of characters typed for it."""
     word, quote, begin = "", "", 0
     for place, character in enumerate(text):
         if character == quote:
@@ -188,7 +192,7 @@ def word_at_end(text: str) -> tuple[str, int]:
 
 
 def quoted(word: str, brackets: bool = False) -> str:
-    """Return a word as it is typed: in quotes if `split` would take it for another word, or for several."""
+    """Return a word as a user types it. It is in quotes if `split` would otherwise read another word, or several words."""
     try:
         is_plain = split(word, None, brackets) == ([word], "")
     except InputError:
@@ -222,16 +226,16 @@ def _typed_word(each: Parameter, word: str, is_last: bool) -> str:
 
 
 def typed_docno(docno: str) -> str:
-    """Return a docno with = in front if it would be taken for the rank of a hit, or for another docno with = in front."""
+    """Return a docno as a user types it. It needs = in front if it looks like the rank of a hit, or begins with =."""
     return f"={docno}" if docno.isdecimal() or docno.startswith("=") else docno
 
 
 def takes_rest(each: Parameter) -> bool:
-    """Return whether a parameter, if it is the last one, takes all that is left of a line, so that it needs no quotes."""
+    """Return whether a parameter, as the last one, takes the rest of a line. It then needs no quotes."""
     return not each.many and not each.word and each.type is str and each.completes not in WORDS
 
 
 def unquoted(text: str) -> str:
-    """Return an expression without the quotes around it, which the command line needs and the shell does not."""
+    """Return an expression without quotes around it. The command line needs these quotes, but the shell does not."""
     inside = text[1:-1]
     return inside if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and text[0] not in inside else text

@@ -1,4 +1,4 @@
-"""Answer lines without a prompt: those of `--replay` and `-c`, and those of a pipe, which may begin with the id of a topic."""
+"""Answer lines without a prompt: those of `--replay`, of `-c` and of a pipe. A line of a pipe may begin with a topic's id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sublex.tools.messages import one_line
 
 
 class Entry(NamedTuple):
-    """A line to answer, and the topic under which its hits are printed. `is_echoed` says that the line is printed, too."""
+    """A line to answer, and the topic under which its hits are printed. If `is_echoed`, the line itself is also printed."""
 
     topic: QueryId
     text: str
@@ -24,17 +24,18 @@ class Entry(NamedTuple):
 def answer_lines(
     session: Session, lines: Iterable[str], stream: Iterable[str] | None, replayed: Sequence[str] = ()
 ) -> bool:
-    """Answer replayed lines, others, and then those of a stream if there is one; return whether all went well.
+    """Answer replayed lines, then `lines`, then those of a stream, if any.
 
-    After a failure, one sentence is printed, and the next line is answered. A replayed line is printed before its answer, as
-    at the prompt: among results for people, and apart from results for programs.
+    Return whether all went well. After a failure, one sentence is printed, and the next line is answered. A replayed
+    line is printed before its answer, as at the prompt. For results in the forms of programs, it goes to standard
+    error.
     """
     good = True
     for entry in _entries(replayed, lines, stream):
         if entry.is_echoed:
             echo = one_line(f"{session.path.name}> {entry.text}")
             (show if session.settings.format == "table" else say)(echo)
-        # In a pipe each query is answered once, whatever changes after it.
+        # In a pipe, each query is answered only once, even if the expression changes later.
         session.answers_again, session.qid = not entry.topic.in_pipe, entry.topic.qid
         try:
             shown = attempt(session, entry.text)
@@ -52,7 +53,10 @@ def answer_lines(
 
 
 def _entries(replayed: Sequence[str], lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Entry]:
-    """Yield lines with the ids of their topics: the id before a tab in a stream, else the number of the query."""
+    """Yield lines with the ids of their topics.
+
+    In a stream, the id is before a tab; without one, it is the number of the query.
+    """
     number = 0
     for place, text in enumerate([*replayed, *lines]):
         number += not is_command(text) and bool(text.strip())

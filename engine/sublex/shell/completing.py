@@ -1,4 +1,4 @@
-"""Complete what is typed at the prompt: words of the index, commands, expressions, docnos, models, topics and files."""
+"""Complete the text at the prompt: words of the index, commands, expressions, docnos, models, topics and files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
 
-# Completions that are offered at most. With more words than ENOUGH that begin as typed, none is offered that is spelt
-# alike.
+# OFFERED is the highest number of completions. If more than ENOUGH words begin with the typed text, words with a
+# similar spelling are not offered.
 OFFERED, ENOUGH = 30, 3
 _WORD_AT_END = re.compile(r"[^\s\"'()\[\],=:*+]*\Z")
 _LAST_WORD = re.compile(r"\S*\Z")
@@ -32,7 +32,7 @@ _FIRST_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"'])+\s+""")
 
 
 class Offer(NamedTuple):
-    """A completion: the text, how many typed characters it replaces, and what is shown beside it."""
+    """A completion: its text, the number of typed characters that it replaces, and the help beside it."""
 
     text: str
     replaces: int
@@ -54,14 +54,14 @@ class Completions:
         }  # fmt: skip
 
     def prepare(self) -> None:
-        """Sort the vocabulary of the index as it is now."""
+        """Sort the vocabulary of the present generation."""
         index = self.session.index
         with self._lock:
             if self._generation != index.generation:
                 self._vocabulary, self._generation = Vocabulary(index.snapshot), index.generation
 
     def complete(self, text: str) -> Iterator[Offer]:
-        """Yield the completions of a line, whose end is where the cursor stands."""
+        """Yield the completions of a line. The cursor is at its end."""
         if not text.startswith(":") or text.startswith("::"):
             yield from self._words(text)
             return
@@ -72,7 +72,7 @@ class Completions:
             yield from self._arguments(command, rest)
 
     def _arguments(self, operation: Operation, text: str) -> Iterator[Offer]:
-        """Yield the completions for the argument at the end of the line: options after a dash, else values of the parameter."""
+        """Yield the completions for the argument at the end of the line: options after a dash, otherwise values."""
         if re.fullmatch(r"-\S*", text):
             flags = {flag: each.help for each in operation.parameters if not each.hidden for flag in each.flags or ()}
             yield from (Offer(flag, len(text), flags[flag]) for flag in flags if flag.startswith(text))
@@ -81,7 +81,7 @@ class Completions:
             rest, wanted = rest[word.end() :], wanted[1:]
         offers = self._kinds.get(wanted[0].completes) if wanted else None
         for offer in offers(rest) if offers else ():
-            # A first argument that begins with a dash would be taken for an option.
+            # A first argument that begins with a dash would be read as an option.
             dashes = "-- " * (offer.text.startswith("-") and offer.replaces == len(text))
             yield offer._replace(text=dashes + offer.text)
 
@@ -129,7 +129,7 @@ class Completions:
         typed, offers = continuations_of(text, index.registry, index.snapshot.columns)
         helps = dict(offers)
         if "raw" in helps:
-            # Where a component may stand, a fitted model and a name may stand too.
+            # A fitted model and a name may stand in any place for a component.
             helps |= dict.fromkeys(self._fitted(), "fitted") | built_in(index.names) | self._meanings()
         for found in fuzzy(typed, helps):
             yield Offer(found, len(typed), helps[found])
@@ -164,7 +164,7 @@ class Completions:
         return _last_of(text, {**columns, **self._meanings(), **dict.fromkeys(self._fitted(), "")})
 
     def _meanings(self) -> dict[str, str]:
-        """Return what the names of the index stand for. A name that cannot be used is left out."""
+        """Return the expressions behind the names of the index. A name that cannot be used is left out."""
         index, found = self.session.index, dict[str, str]()
         for name in index.names:
             with suppress(SublexError):
@@ -212,14 +212,17 @@ class Completions:
 
 
 def _last_of(text: str, helps: Mapping[str, str]) -> Iterator[Offer]:
-    """Yield the completions of the last of several names. Brackets hold the blanks in an expression together."""
+    """Yield the completions of the last of several names.
+
+    Blanks within the brackets of an expression do not separate names.
+    """
     words, _ = split(text, None, True)
     typed = words[-1] if words and not (text.endswith(" ") and quoted(words[-1], True) == words[-1]) else ""
     yield from (Offer(found, len(typed), helps[found]) for found in fuzzy(typed, helps))
 
 
 def fuzzy(typed: str, names: Iterable[str]) -> list[str]:
-    """Return the names that have the typed letters in their order, whatever their case: first those that begin with them."""
+    """Return the names that contain the typed letters in order, in any case. Names that begin with the letters come first."""
     letters = typed.casefold()
     pattern = re.compile(".*?".join(map(re.escape, letters)))
     found = []
@@ -231,7 +234,7 @@ def fuzzy(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def docnos_beginning(snapshot: object, prefix: str, number: int) -> Iterator[str]:
-    """Yield the first docnos of live documents that begin with a prefix, in ascending order: a slice, found by bisection."""
+    """Yield the first docnos of live documents that begin with a prefix, in ascending order. Bisection finds them."""
     wanted = prefix.encode("utf-8", "surrogatepass")
     for segment in snapshot.segments:  # type: ignore[attr-defined]
         order, strings = segment.docno_order, segment.docnos
@@ -245,7 +248,7 @@ def docnos_beginning(snapshot: object, prefix: str, number: int) -> Iterator[str
 
 
 def _files(text: str) -> Iterator[Offer]:
-    """Yield the files and folders that begin as the last word does."""
+    """Yield the files and folders that begin with the last word."""
     word, typed = word_at_end(text)
     folder, name = os.path.split(word)
     try:
@@ -258,5 +261,6 @@ def _files(text: str) -> Iterator[Offer]:
             if quoted(path) == path and typed == len(word):
                 yield Offer(path[len(word) - len(name) :], len(name))
             else:
-                # The quotes stand around the whole path. Within a folder the user types on, so they are not closed.
+                # Quotes are put around the whole path. After a folder, the user goes on typing, so the last quote is
+                # left out.
                 yield Offer(quoted(path)[: -1 if entry.is_dir() else None], typed)

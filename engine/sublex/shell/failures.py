@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 class Failed(Exception):
-    """A line that was not answered; the message is the sentence for the user."""
+    """A line was not answered. The message is the sentence for the user."""
 
 
 class Interrupted(Failed):
-    """A line that the user interrupted."""
+    """The user interrupted a line."""
 
 
 def attempt(session: Session, text: str) -> Shown | None:
-    """Answer a line and return what to show. Raise Failed, with one sentence, whatever goes wrong, also for Ctrl-C.
+    """Answer a line and return what to show. Raise Failed, with one sentence, for any error and for Ctrl-C.
 
-    The line works in a thread on a copy of the session, so that only a line that ends well changes the session.
+    The line runs in a thread, on a copy of the session. So a line that fails does not change the session.
     """
     trial = session.copy()
     try:
@@ -36,7 +36,7 @@ def attempt(session: Session, text: str) -> Shown | None:
             raise Failed(LITTLE_MEMORY) from None
         raise Failed(session.worded(error.args[0] if error.args else str(error))) from None
     except KeyboardInterrupt as interrupt:
-        # A change of the index says in the message what became of the index.
+        # If the line changed the index, the message tells the state of the index.
         raise Interrupted(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
     except OSError as error:
         if is_out_of_memory(error):
@@ -53,7 +53,7 @@ def attempt(session: Session, text: str) -> Shown | None:
 
 
 def _answered(session: Session, text: str) -> Shown | None:
-    """Answer a line, and compute here what will be printed, so that Ctrl-C ends this too."""
+    """Answer a line. Compute the output here as well, so that Ctrl-C can also end this computation."""
     shown = session.run(text)
     if shown is not None:
         shown.compute(session.settings.format)

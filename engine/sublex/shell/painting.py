@@ -29,7 +29,7 @@ from sublex.forms.lines import Line, wrapped
 if TYPE_CHECKING:
     from sublex.shell.prompt import Talker
 
-# Rows of the terminal with which there is a toolbar, and rows of the menu of completions.
+# The number of rows that a terminal needs for a toolbar, and the number of rows of the menu of completions.
 LEAST_ROWS, MENU_ROWS = 8, 6
 # The styles of spans, and of the prompt.
 STYLE = Style.from_dict(
@@ -45,7 +45,10 @@ STYLE = Style.from_dict(
 
 
 def paint(lines: Sequence[Line], pager: bool) -> None:
-    """Print lines in colours, wrapped to the terminal; with `pager`, more lines than it has go to the user's pager."""
+    """Print lines in colours, wrapped to the terminal.
+
+    With `pager`, output of more lines than the terminal has goes to the pager.
+    """
     size = shutil.get_terminal_size()
     rows = [row for long in lines for row in wrapped(long, size.columns)]
     text = _coloured(rows, size.columns)
@@ -69,12 +72,12 @@ def _coloured(rows: Iterable[Line], columns: int) -> str:
 
 
 def _depth() -> ColorDepth:
-    """Return how many colours the user wants: none with NO_COLOR."""
+    """Return the depth of colours that the user wants. With NO_COLOR, there are no colours."""
     return ColorDepth.from_env() or ColorDepth.DEPTH_4_BIT
 
 
 def prompt_session(talker: Talker, keys: str, history: str | None) -> PromptSession[str]:
-    """Return the prompt of a talker. `keys` is "emacs" or "vi", and `history` the file of the history, if there is one."""
+    """Return the prompt of a talker. `keys` is "emacs" or "vi". `history` is the file of the history, or None."""
     session: PromptSession[str] = PromptSession(
         FormattedText([("class:prompt", f"{talker.name}> ")]),
         history=FileHistory(history) if history else InMemoryHistory(),
@@ -93,7 +96,7 @@ def prompt_session(talker: Talker, keys: str, history: str | None) -> PromptSess
 
 
 def fit_to_terminal(prompt: PromptSession[str], talker: Talker) -> None:
-    """Give a prompt a toolbar and room for its menu, as far as the terminal has enough rows."""
+    """Give a prompt a toolbar and room for its menu, if the terminal has enough rows."""
 
     def toolbar() -> FormattedText:
         reading = talker.reading(get_app().current_buffer.text)
@@ -117,7 +120,7 @@ def _keys() -> KeyBindings:
 
 
 class _Completer(Completer):
-    """Offers the completions of a talker; whatever goes wrong offers nothing."""
+    """Offers the completions of a talker. After an error, it offers nothing."""
 
     def __init__(self, talker: Talker):
         self.talker = talker

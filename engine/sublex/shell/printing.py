@@ -21,9 +21,9 @@ Printer = Callable[[Sequence[Line]], None]
 
 
 class QueryId(NamedTuple):
-    """The id under which a query stands in a run.
+    """The id of a query in a run.
 
-    `in_pipe` says whether the query came in a pipe; its result as JSON is then printed on one line.
+    `in_pipe` says whether the query came from a pipe. Its result as JSON is then printed on one line.
     """
 
     qid: str = "1"
@@ -34,7 +34,7 @@ ONLY = QueryId()
 
 
 def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: QueryId = ONLY) -> None:
-    """Print the result of a line in the format of the session, to the file of `:out` if there is one."""
+    """Print the result of a line in the format of the session. With `:out`, print it to the file."""
     if shown is None:
         return
     if session.out is None:
@@ -54,7 +54,7 @@ def _print(session: Session, shown: Shown, printer: Printer, topic: QueryId) -> 
     if has_hits and form == "json" and topic.in_pipe and session.query is not None:
         click.echo(to_json({"qid": topic.qid, "query": session.query.text, **shown.data}))
     elif not has_hits and topic.in_pipe and form in ("trec", "json"):
-        # A run or a stream of JSON is read by programs; what commands show is for people.
+        # Programs read a run or a stream of JSON, so output of commands, which is for people, goes elsewhere.
         say(*(each.text for each in shown.lines))
     else:
         print_shown(shown, form if shown.offers(form) else "table", printer)

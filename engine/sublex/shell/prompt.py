@@ -1,4 +1,7 @@
-"""The prompt: reads lines with prompt_toolkit, with completion, a toolbar and the live reading of the query, and answers them."""
+"""The prompt: reads lines with prompt_toolkit and answers them.
+
+It has completion, a toolbar, and a view of the query as it is read.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from sublex.shell.printing import Printer
     from sublex.shell.session import Session
 
-# What a user reads first.
+# The first words that a user sees.
 BANNER = "Sublex {}. A line is a query; :help lists the commands, :quit or Ctrl-D ends."
 # The seconds between two checks whether the index on disk has changed.
 LOOKS = 1.0
@@ -40,10 +43,10 @@ LOOKS = 1.0
 def talk(
     make_session: Callable[[], Session], name: str, settings: ShellSettings, lines: Iterable[str], plain: bool
 ) -> None:
-    """Answer lines that are given, and then those that the user types, until the session ends.
+    """Answer `lines`, and then the lines that the user types, until the session ends.
 
-    The prompt is drawn before `make_session` is called, because a session loads NumPy. `name` is that of the index. Raise
-    MissingExtra if prompt_toolkit is not installed and the prompt is not to be plain.
+    The prompt is drawn before `make_session` is called, because a session loads NumPy. `name` is the name of the index.
+    Raise MissingExtra if prompt_toolkit is not installed, unless `plain` is set.
     """
     talker = Talker(make_session, name, settings)
     say(BANNER.format(__version__))
@@ -71,7 +74,7 @@ def talk(
 
 
 class Talker:
-    """Answers the lines of one prompt, and prepares in a thread what answers need, while the user types the first line."""
+    """Answers the lines of one prompt. While the user types the first line, a thread loads what answers need."""
 
     def __init__(self, make_session: Callable[[], Session], name: str, settings: ShellSettings):
         self._make_session, self.name, self.settings = make_session, name, settings
@@ -80,8 +83,8 @@ class Talker:
         self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
-        # _ready: queries can be answered. _complete: the commands of plugins are loaded too. _idle: no query needs the
-        # processor for itself.
+        # Three events. _ready: queries can be answered. _complete: the commands of plugins are loaded, too. _idle: no
+        # query is being answered, so other work may use the processor.
         self._ready, self._complete, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._started = self._is_asked = False
         self._changed, self._looked = False, 0.0
@@ -98,8 +101,8 @@ class Talker:
             threading.Thread(target=self._prepare, daemon=True).start()
 
     def _prepare(self) -> None:
-        """Open the index and load what queries need; then load the commands of plugins, and sort the vocabulary."""
-        # Almost no object that is made here is garbage, so collecting garbage only costs time.
+        """Open the index and load everything for queries. Then load the commands of plugins, and sort the vocabulary."""
+        # Almost all objects made here stay in use, so collecting garbage would only cost time.
         gc.disable()
         try:
             self._prepare_queries()
@@ -120,7 +123,7 @@ class Talker:
     def _prepare_queries(self) -> None:
         """Open the index and load compiled code.
 
-        Then ask a first query for practice, unless the user has already typed one.
+        Then answer a query as a warm-up, unless the user has already typed one.
         """
         from sublex.faces.compiling import compile_quietly
 
@@ -151,7 +154,7 @@ class Talker:
         self.status = status
 
     def _follow(self, session: Session) -> None:
-        """Read queries with the snapshot that the session has now."""
+        """Show the reading of queries with the session's present snapshot."""
         if self.reader is None or self.reader.snapshot is not session.index.snapshot:
             self.reader = QueryReader(session.index.snapshot)
 
@@ -161,7 +164,7 @@ class Talker:
             yield from self._completions.complete(text)
 
     def read(self, prompt: PromptSession[str]) -> str | None:
-        """Return the next line of the user; None at the end. Ctrl-C empties the line."""
+        """Return the next line of the user, or None at the end of the input. Ctrl-C empties the line."""
         from prompt_toolkit.patch_stdout import patch_stdout
 
         from sublex.shell.painting import fit_to_terminal
@@ -177,7 +180,7 @@ class Talker:
                 return None
 
     def typed(self, text: str, printer: Printer) -> bool:
-        """Answer a line that a person typed: `help` and `quit` without a colon are commands, too."""
+        """Answer a line that a person typed. `help` and `quit` are commands even without a colon."""
         meant = bare_command(text)
         if meant:
             say(f"{text.strip()} means {meant}; to search for the word, write ::{text.strip()}")
@@ -220,7 +223,7 @@ class Talker:
         return True
 
     def reading(self, text: str) -> Line:
-        """Return how the query under the cursor is read, or how a command is typed."""
+        """Return a line about the typed text: the reading of a query, or the usage of a command."""
         text = bare_command(text) or text
         if is_command(text):
             name = text.lstrip()[1:].partition(" ")[0].lower()
@@ -233,7 +236,7 @@ class Talker:
         try:
             return self.reader.read(text, self.settings.language)
         except SublexError as error:
-            # A query that is still typed may be wrong only because its end is missing.
+            # An unfinished query may be wrong only because its end is missing.
             return Line((Span(one_line(self.session.worded(str(error)) if self.session else str(error)), "unknown"),))
 
     def facts(self) -> str:
@@ -254,7 +257,7 @@ class Talker:
         return " · ".join(parts)
 
     def has_changed(self) -> bool:
-        """Return whether the index on disk is newer; the disk is looked at once a second."""
+        """Return whether the index on disk is newer. The disk is read at most once a second."""
         now = time.monotonic()
         if self.session is not None and now - self._looked > LOOKS:
             self._looked = now
@@ -266,7 +269,7 @@ class Talker:
 
 
 def _milliseconds(seconds: float) -> str:
-    """Return seconds as milliseconds, in three digits or more."""
+    """Return seconds as milliseconds, with at least three digits."""
     return f"{1000 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
 
 
@@ -296,7 +299,7 @@ def confirm(question: str) -> bool:
 
 
 def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
-    """Answer lines that are given and typed, without prompt_toolkit."""
+    """Answer given and typed lines without prompt_toolkit."""
     import readline  # noqa: F401 -- input() then edits the line and has a history.
 
     from sublex.faces.output import print_lines

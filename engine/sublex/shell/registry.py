@@ -1,4 +1,4 @@
-"""The table of the shell's commands: the operations that the shell has, by their names there, and the commands of the session."""
+"""The table of the shell's commands: operations, by their names in the shell, and the commands of the session."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sublex.operations import NAMES, WITHOUT_COMMAND, Operation
 from sublex.shell.settings import SETTINGS
 from sublex.tools.messages import nearest
 
-# Words that people type for commands of the shell: after a colon, and those of BARE without one, at the prompt.
+# Other words that people type for commands. They stand after a colon; at the prompt, the words of BARE need no colon.
 MEANT = {"exit": "quit", "q": "quit", "bye": "quit", "h": "help", "?": "help", "man": "help"}
 SEARCHES = ("search", "query", "find", "s")
 BARE = ("help", "?", "quit", "exit")
 
 
 def bare_command(text: str) -> str:
-    """Return the command that a person means by one of a few words without a colon; "" for any other line."""
+    """Return the command for a word such as `help` that needs no colon; "" for any other line."""
     word = text.strip().rstrip(";").removesuffix("()").lower()
     return f":{MEANT.get(word, word)}" if word in BARE else ""
 
@@ -31,13 +31,13 @@ class ShellCommands:
 
     def __init__(self, operations: Iterable[Operation] = ()) -> None:
         self._commands: dict[str, Operation] = {}
-        # Names of the command line alone, which the shell knows only to say so.
+        # Names of commands that only the command line has. The shell knows them only for a message.
         self._elsewhere = {name.split()[0] for name in NAMES if name not in WITHOUT_COMMAND}
         for each in operations:
             self.add(each)
 
     def add(self, operation: Operation) -> None:
-        """Add an operation that the shell has. Raise InputError if there is a command of its name already."""
+        """Add an operation of the shell. Raise InputError if a command has the same name."""
         if "shell" not in operation.faces:
             self._elsewhere.add(operation.name)
             return
@@ -53,15 +53,15 @@ class ShellCommands:
         return list(self._commands)
 
     def doing(self, name: str) -> Operation | None:
-        """Return the operation of this name if the shell has it, whatever it is called there."""
+        """Return the operation with this name if the shell has it, even under another name."""
         return next((each for each in self if each.name == name), None)
 
     def known(self, name: str) -> Operation | None:
-        """Return a command by its name or by another word for it, such as q, whatever its case; None for an unknown one."""
+        """Return a command by its name or by another word for it, such as q, in any case. Return None if it is unknown."""
         return self._commands.get(name.lower()) or self._commands.get(MEANT.get(name.lower(), ""))
 
     def find(self, name: str) -> Operation:
-        """Return a command by its name, whatever its case. Raise UnknownName, with the most similar names."""
+        """Return a command by its name, in any case. Raise UnknownName, with the most similar names, if there is none."""
         if not name:
             raise InputError("Write a command after the colon; :help lists all.")
         found = self.known(name)

@@ -1,4 +1,4 @@
-"""Rewrite expressions: change a parameter, add an expander, take the expanders out."""
+"""Rewrite expressions: change a parameter, add an expander, or remove the expanders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def with_parameter(text: str, component: str, name: str, value: str) -> str:
         if isinstance(node, tuple):
             return tuple(map(change, node))
         if not isinstance(node, Expression):
-            # A component without parameters stands as a name among the parameters of another one.
+            # A component without parameters is a plain name among the parameters of another component.
             return change(Call(node)) if isinstance(node, str) and node.casefold() == component.casefold() else node
         node = node.map(change)
         if isinstance(node, Call) and node.name.casefold() == component.casefold():
@@ -40,14 +40,14 @@ def with_parameter(text: str, component: str, name: str, value: str) -> str:
 
 
 def with_expander(text: str, expander: str) -> str:
-    """Return an expression that expands the query after its first retrieval, and then ranks by its last stage again."""
+    """Add an expander to an expression: after the first retrieval, expand the query, and rank by the last stage again."""
     whole = parse(text)
     last = whole.stages[-1] if isinstance(whole, Chain) else whole
     return str(chain((whole, parse(expander), last)))
 
 
 def after_expanders(text: str, is_expander: Callable[[str], bool]) -> str:
-    """Return the stages of an expression after its last expander; the expression itself if it has none."""
+    """Return the stages of an expression after its last expander. Return the expression itself if it has no expander."""
     whole = parse(text)
     stages = whole.stages if isinstance(whole, Chain) else (whole,)
     places = [place for place, stage in enumerate(stages) if isinstance(stage, Call) and is_expander(stage.name)]

@@ -1,4 +1,4 @@
-"""Saved queries: queries with their expressions under names, in a file that all sessions of a user share."""
+"""Saved queries: named queries with their expressions, in a file that all sessions of a user share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sublex.tools.plain_files import open_plain
 
 
 class Saved(NamedTuple):
-    """A query, whether it is weighted terms, its expression, the path of its index, and the language of its text.
+    """A saved query: its text, whether this is weighted terms, its expression, the path of its index, and its language.
 
     `like` is the document that the query was made from.
     """

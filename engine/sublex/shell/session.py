@@ -35,16 +35,19 @@ if TYPE_CHECKING:
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
-# Measures of the current topic, which the toolbar shows.
+# The measures of the current topic that the toolbar shows.
 TOPIC_MEASURES = ("P@10", "nDCG@10")
-# What a user writes for the query language.
+# The command by which a user chooses the query language.
 LANGUAGE = ":set language=query"
 # The number of hits that these measures need.
 MEASURED = 10
 
 
 class Last(NamedTuple):
-    """The last step of the shell: an operation, its arguments, and the operation of the command line if this is another one."""
+    """The last step of the shell: an operation and its arguments.
+
+    If the command line has another operation for it, `step` has this.
+    """
 
     operation: Operation
     arguments: Mapping[str, Any]
@@ -71,27 +74,27 @@ class Session:
         self.answer: Answer | None = None
         self.used: str | None = None
         self._measured: Hits | None = None
-        # The document that the query was made from, for documents like it.
+        # The document from which a query for similar documents was made.
         self.like = ""
-        # A question to the user, answered by yes or no; None where nobody can answer.
+        # A function that asks the user a question, and returns yes or no; None if nobody can answer.
         self.confirm: Callable[[str], bool] | None = None
-        # The files to which the user lets the session write judgements.
+        # The files to which the user allows the session to write judgements.
         self.judged: frozenset[Path] = frozenset()
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
-        # The rule by which the judgements were read.
+        # The rule for contradicting judgements with which the file was read.
         self.contradictions = "error"
-        # The topic that the last query is, and the last topic that was asked.
+        # The topic of the last query, or "", and the last topic that was asked.
         self.topic = self.last_topic = ""
         self.snapshots: dict[str, list[str]] = {}
         self.lines: list[str] = []
         self.step: Last | None = None
         self.out: Path | None = None
-        # The files that the session may write again.
+        # The files that the session wrote, and so may write again.
         self._written: set[Path] = set()
         self.answers_again, self.ended = True, False
-        # The id under which the next hits stand in a run.
+        # The topic id of the next hits in a run.
         self.qid = "1"
 
     # The index.
@@ -107,7 +110,7 @@ class Session:
             return self._index
 
     def reopen(self) -> None:
-        """Open the present generation of the index; the last results stay as they are."""
+        """Open the present generation of the index. The last results stay."""
         self._index = None
         assert self.index
 
@@ -121,28 +124,28 @@ class Session:
         if self._index is None or self._seen == (now := _version(self.path)):
             return False
         changed = bool(now) and read_manifest(self.path).generation != self._index.generation
-        # The session's own changes, such as fitting, open the new generation themselves.
+        # After the session's own changes, such as fitting, the new generation is already open.
         self._seen = self._seen if changed else now
         return changed
 
     # Lines.
 
     def copy(self) -> Session:
-        """Return a session with the same settings and results, on which a line can be tried.
+        """Return a copy of the session, on which a line can be tried.
 
-        What the line changes stays in the copy until `adopt`, but for files, which it changes at once.
+        Changes by the line stay in the copy until `adopt`. Only files are changed at once.
         """
         other = copy(self)
         other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
         return other
 
     def adopt(self, other: Session) -> None:
-        """Take over the state of a copy. The settings stay the same object, since the prompt reads them."""
+        """Take over the state of a copy. The settings stay the same object, because the prompt reads them."""
         vars(self.settings).update(vars(other.settings))
         vars(self).update({**vars(other), "settings": self.settings})
 
     def run(self, text: str) -> Shown | None:
-        """Answer one line and return what to show. A query may begin with two colons, which stand for one."""
+        """Answer one line and return what to show. Two colons at the beginning of a query stand for one."""
         text = text.replace("\x00", " ").replace("\n", " ").strip()
         if not text:
             return None
@@ -163,7 +166,7 @@ class Session:
     def ask(self, operation: Operation, **arguments: Any) -> Any:
         """Answer an operation and return what to show.
 
-        It becomes the last step, unless it is a command of the session.
+        The operation becomes the last step, unless it is a command of the session.
         """
         if operation.needs is Needs.SESSION:
             return operation(self, **arguments)
@@ -202,7 +205,7 @@ class Session:
         return self.qrels
 
     def worded(self, message: str) -> str:
-        """Return a message in which the steps that it names are commands of the shell, as far as the shell has them."""
+        """Return a message as text. Its steps become commands of the shell, if the shell has them."""
         return worded(message, self._wording).replace(" && :", ", then :")
 
     def _wording(self, step: Step) -> str:
@@ -212,13 +215,13 @@ class Session:
             index, words = words[0], words[1:]
             operation = operation if index == "INDEX" or os.path.abspath(index) == os.path.abspath(self.path) else None
         worded = typed(operation, words, step.options) if operation is not None else ""
-        # A line of the shell cannot hold characters that a message cannot show; a command line escapes them.
+        # A line of the shell cannot contain characters that a message cannot show. A command line escapes them.
         return worded if worded and one_line(worded) == worded else str(step)
 
     # Ranking.
 
     def pipeline(self, expression: str | None = None) -> Pipeline:
-        """Return the pipeline of an expression; without one, the pipeline of the session's expression."""
+        """Return the pipeline of an expression, by default of the session's expression."""
         return self.index.pipeline(expression or self.settings.expression, self.settings.profile)
 
     def search(self, asked: str | Query, expression: str | None = None, like: str = "") -> Shown:
@@ -256,7 +259,7 @@ class Session:
         return Shown(lambda: [line("ranking by ", Span(text, "heading"), indent=0)], lambda: text)
 
     def again(self) -> Shown | None:
-        """Answer the last query again after the expression changed; None without a query, and in a pipe."""
+        """Answer the last query again after the expression changed. Return None without a query, and in a pipe."""
         if self.query is None or not self.answers_again:
             return None
         return self.search(self.query if self.is_weighted() else self.asked_text(), like=self.like)
@@ -268,7 +271,7 @@ class Session:
         return self.query
 
     def asked_text(self) -> str:
-        """Return the text of the last query: for one in the query language, its printed form."""
+        """Return the text of the last query. For a query in the query language, return its printed form."""
         query = self.asked()
         return query.text if query.tree is None else str(query.tree)
 
@@ -294,7 +297,10 @@ class Session:
     # The last results.
 
     def docno(self, word: str) -> str:
-        """Return the docno that a word names: the rank of a hit of the last results, or a docno, which may have = in front."""
+        """Return the docno for a word.
+
+        The word is the rank of a hit of the last results, or a docno, which may have = in front.
+        """
         found = [] if self.answer is None else self.answer.hits.docnos
         if word.isdecimal() and 1 <= int(word) <= len(found):
             return found[int(word) - 1]
@@ -307,7 +313,7 @@ class Session:
         raise InputError(f"No document {word.removeprefix('=') or repr(word)} in {self.path}.")
 
     def new_file(self, name: str) -> Path:
-        """Return the path of a file to write. Raise InputError for one that exists, unless this session wrote it."""
+        """Return the path of a file to write. Raise InputError if the file exists, unless this session wrote it."""
         expect_folder(name)
         path = Path(name)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
@@ -323,7 +329,7 @@ class Session:
         return Extras(self.settings.bars, grades, self.settings.labels or "")
 
     def measures(self) -> dict[str, float]:
-        """Return the measures of the last ranking by the judgements of the current topic; empty without judgements."""
+        """Return the measures of the last ranking, by the judgements of the current topic; empty without judgements."""
         if self.qrels is None or self._measured is None or self.topic not in self.qrels:
             return {}
         from sublex.evaluation.run_evaluation import evaluate
@@ -343,7 +349,7 @@ class ShellContext(OperationContext):
         self._asked = False
 
     def ask(self, operation: Operation, **arguments: Any) -> Shown:
-        """Answer an operation. The innermost one becomes the last step of the session."""
+        """Answer an operation. If operations call operations, the innermost one becomes the last step of the session."""
         shown = super().ask(operation, **arguments)
         if not self._asked:
             self._asked, self.session.step = True, Last(operation, arguments, shown.step)
@@ -361,16 +367,16 @@ class ShellContext(OperationContext):
 
     @property
     def names_index(self) -> bool:
-        """No: the index was there before."""
+        """Always false, because the session has its index already."""
         return False
 
     @property
     def width(self) -> int:
-        """The columns of the terminal, if results are shown there."""
+        """The width of the terminal in columns, if results are shown there."""
         return terminal_width() if self.session.out is None else sys.maxsize
 
     def say(self, *messages: str) -> None:
-        """Show messages while the operation goes on."""
+        """Show messages while the operation runs."""
         for message in messages:
             self.session.say(self.session.worded(message))
 
@@ -381,7 +387,7 @@ class ShellContext(OperationContext):
         return progress(label, unit, total)
 
     def changing(self) -> AbstractContextManager[None]:
-        """Run a block; an interrupt in it says what became of the index."""
+        """Run a block. After an interrupt, the message tells the state of the index."""
         return reporting_interrupts(self.session.path)
 
     def remember(self, **facts: Any) -> None:
@@ -396,7 +402,7 @@ class ShellContext(OperationContext):
 def _version(path: Path) -> tuple[int, int] | None:
     """Return the inode and modification time of the manifest, which change with every commit.
 
-    None without a manifest.
+    Return None without a manifest.
     """
     try:
         stat = (path / MANIFEST).stat()

@@ -1,4 +1,4 @@
-"""The settings of a session: how it ranks and how it shows results. `:set` changes them, and a file may hold the user's own."""
+"""The settings of a session: how it ranks and shows results. `:set` changes them. A file may have the user's own settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ShellSettings:
     """The settings of a shell: how it ranks, and how it shows results.
 
     If `expression` is None, the default ranker of the profile ranks. `k` is the number of hits. `labels` is the fitted
-    model whose words are coloured in passages. `keys` is "emacs" or "vi". `language` is that
-    of queries and topics: "plain" or "query". `queries` names files with vectors of queries, as in
-    "bge=queries.npz". `judged` says whether expanders learn from the loaded judgements.
+    model whose words are coloured in passages. `keys` is "emacs" or "vi". `language` is the language of queries and
+    topics: "plain" or "query". `queries` names files with vectors of queries, as in "bge=queries.npz". `judged` says
+    whether expanders learn from the loaded judgements.
     """
 
     expression: str | None = None
@@ -40,7 +40,7 @@ class ShellSettings:
     keys: str = "emacs"
 
     def shown(self, name: str) -> str:
-        """Return a setting as a user types it: on or off, none, a number or a text."""
+        """Return a setting as a user types it: on, off, none, a number or a text."""
         value = getattr(self, name)
         if isinstance(value, bool):
             return "on" if value else "off"
@@ -58,7 +58,7 @@ class ShellSettings:
 
 # The settings that can be changed while an index is open.
 NAMES = [field.name for field in fields(ShellSettings) if field.name != "allow_uncovered"]
-# These settings as a user names them.
+# The names of these settings for users.
 SETTINGS = ["rank" if name == "expression" else name for name in NAMES]
 
 

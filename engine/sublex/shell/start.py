@@ -1,4 +1,4 @@
-"""The operation that starts the shell, which the command line has."""
+"""The operation of the command line that starts the shell."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def shell(
     settings.bars = settings.bars and interactive and draws and not plain
     path = context.path
     if not (path / "index.json").is_file():
-        # The error for a missing index says what is there.
+        # The error message for a missing index names the indexes that exist.
         _open(path, allow_uncovered)
     lines = _replayed(replay)
     if interactive:
@@ -69,7 +69,7 @@ def shell(
         talk(lambda: _session(path, settings, allow_uncovered), path.name, settings, lines, plain)
         return Shown(list)
     if isinstance(sys.stdin, io.TextIOWrapper):
-        # A file from elsewhere may begin with a byte order mark and hold bytes that are no UTF-8.
+        # A file from another program may begin with a byte order mark and have bytes that are not UTF-8.
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
     good = _batch(_session(path, settings, allow_uncovered), lines, commands, None if commands else sys.stdin)
     return Shown(list, code=0 if good else 2)
@@ -102,11 +102,11 @@ def _batch(session: Session, replayed: list[str], commands: Sequence[str], strea
 
 
 def _replayed(file: str | None) -> list[str]:
-    """Return the lines of a file that `:history` wrote, or any lines of queries and commands."""
+    """Return the lines of a file of queries and commands, such as `:history` writes."""
     if file is None:
         return []
     try:
-        # A query may hold characters at which `str.splitlines` would split.
+        # A query may contain characters at which `str.splitlines` would split.
         with Path(file).open(encoding="utf-8", errors="surrogateescape") as lines:
             return [line.removesuffix("\n") for line in lines]
     except OSError as error:

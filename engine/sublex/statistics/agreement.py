@@ -39,8 +39,8 @@ def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
     overlap = np.cumsum(np.bincount(depths, minlength=l))
     d = np.arange(1, l + 1)
     agreement = overlap / d
-    # Extrapolation: below the end of the shorter ranking, the share of its items that the longer ranking has is taken
-    # to stay the same. Below the end of the longer ranking, the agreement of the two is taken to stay the same.
+    # Extrapolation needs two assumptions. Below the end of the shorter ranking, the longer ranking has the same share
+    # of its items as before. Below the end of the longer ranking, the agreement stays the same.
     agreement[s:] += overlap[s - 1] * (d[s:] - s) / (s * d[s:])
     return float(min(1, (1 - p) / p * (agreement @ p**d) + agreement[-1] * p**l))
 
@@ -48,9 +48,9 @@ def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
 def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
     """Return τ_AP of ranking `a` against the true ranking `b`, from -1 to 1.
 
-    τ_AP is a rank correlation in which the top counts most. Only items that both rankings have count. The result is NaN
-    if fewer than two items are in both. If `symmetric` is true, the result is the mean of τ_AP of `a` against `b` and
-    of `b` against `a`.
+    τ_AP is a rank correlation that weights the top most. It ignores items that only one ranking has. The result is NaN
+    if the rankings share fewer than two items. If `symmetric` is true, the result is the mean of τ_AP of `a` against
+    `b` and of `b` against `a`.
 
     E. Yilmaz, J. A. Aslam and S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR 2008.
     """
@@ -65,14 +65,16 @@ def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
         above.insert(before, place)
     tau = _mean_share(right, np.arange(len(common)))
     if symmetric:
-        # `right` does not change when the rankings change places: for each item, it has the number of items that are
-        # above the item in both rankings.
+        # For each item, `right` has the number of items that are above it in both rankings. So it serves both
+        # directions.
         tau = (tau + _mean_share(right, np.argsort(np.argsort(common)))) / 2
     return tau
 
 
 def kendall(a: Any, b: Any) -> float:
-    """Return Kendall's τ of two orders of the same systems, each given by a row of scores.
+    """Return Kendall's τ of two orders of the same systems.
+
+    Each order is given as a row of scores.
 
     The result is NaN if all scores of one of the rows are equal.
 
@@ -106,15 +108,15 @@ def over_topics(
 def _mean_share(right: np.ndarray, ranks: np.ndarray) -> float:
     """Return the mean of `right / ranks` over items, scaled from -1 to 1.
 
-    `ranks` has the number of items above each item in one ranking. `right` has the number of these items that are above
-    it in the other ranking too. The first item has no items above it and is left out.
+    `ranks` has the number of items above each item in one ranking. `right` has the number of items that are above the
+    item in both rankings. The first item has none above it and is left out.
     """
     below = ranks > 0
     return float(2 * np.mean(right[below] / ranks[below]) - 1)
 
 
 def _places(a: Ranking, b: Ranking) -> np.ndarray:
-    """Return the position in `b`, from 0, of each item of `a`; -1 for an item that `b` lacks."""
+    """Return the position of each item of `a` in `b`, counted from 0. An item that `b` lacks has -1."""
     first, second = (ranking.tolist() if isinstance(ranking, np.ndarray) else list(ranking) for ranking in (a, b))
     places = dict(zip(second, range(len(second)), strict=True))
     if len(places) < len(second) or len(set(first)) < len(first):

@@ -1,8 +1,9 @@
-"""Correct p-values for testing several hypotheses at once: each function takes an array of p and returns an array of
-corrected p.
+"""Correct p-values when several hypotheses are tested at once.
 
-Corrected p-values are compared with the same alpha as before. `holm` and `bonferroni` bound the probability of any false alarm;
-`bh` bounds the expected share of false alarms among all alarms.
+Each function takes an array of p and returns the corrected p.
+
+Compare corrected p-values with the usual alpha. `holm` and `bonferroni` bound the probability of any false alarm; `bh`
+bounds the expected share of false alarms among all alarms.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ def bonferroni(p: Any) -> np.ndarray:
 
 
 def holm(p: Any) -> np.ndarray:
-    """Return p-values by S. Holm's step-down correction (1979), which are never above Bonferroni's.
+    """Return p-values by S. Holm's step-down correction (1979). They are never above those of Bonferroni.
 
-    Of m p-values, the i-th smallest is multiplied by m - i + 1, and the product is at most 1. If the product is smaller
-    than the corrected p of the next smaller p-value, it is replaced by that corrected p.
+    Of m p-values, the i-th smallest is multiplied by m - i + 1, and cut at 1. Corrected values never fall as p rises:
+    each is at least the corrected value of the next smaller p.
     """
     p = _probabilities(p)
     order = np.argsort(p, kind="stable")

@@ -1,8 +1,8 @@
 """Test whether the difference between two systems depends on the group to which a topic belongs.
 
-The input is one difference of scores per topic, and the number of the topic's group. Each group is tested against all other
-topics, and one test asks whether any group differs from the others. The tests of groups are the unpaired relatives of the
-paired tests in `significance`, because topics of different groups are different topics.
+The input is one difference of scores per topic, and the number of the topic's group. Each group is tested against all
+other topics. One more test asks whether any group differs from the others. Groups have different topics, so the tests
+are unpaired; they correspond to the paired tests in `significance`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import numpy as np
 
 from sublex.errors import InputError
 
-# Random assignments of topics to groups in the randomisation test.
+# The number of random assignments of topics to groups in the randomisation test.
 SAMPLES = 20_000
-# Numbers per working array.
+# The largest number of values in a working array.
 CELLS = 1 << 21
 
 
 class Interaction(NamedTuple):
-    """The p-values of one slicing: `overall` for any dependence on the group, and `groups` of each group against the rest.
+    """The p-values of one grouping.
+
+    `overall` tests any dependence on the group, and `groups` test each group against the rest.
 
     A p-value is NaN if a group, or the rest, has too few topics for the test.
     """
@@ -109,9 +111,9 @@ def _wilcoxon(values: np.ndarray, numbers: np.ndarray, seed: int) -> Interaction
 
 
 def _randomisation(values: np.ndarray, numbers: np.ndarray, seed: int, samples: int = SAMPLES) -> Interaction:
-    """Return the shares of random assignments that lie at least as far from no dependence as the observed one.
+    """Return p-values: the share of random assignments with at least as much dependence as the observed assignment.
 
-    The observed assignment counts as one of them, so no p is below 1 / (samples + 1).
+    The observed assignment counts as one more sample, so no p is below 1 / (samples + 1).
     """
     centred = values - values.mean()
     member = (numbers[:, None] == np.arange(numbers.max() + 1)).astype(np.float64)

@@ -1,10 +1,10 @@
 """Bootstrap intervals of systems' means over topics.
 
-The interval is BCa, bias-corrected and accelerated (B. Efron, Better bootstrap confidence intervals, JASA 82, 1987),
-because measures of retrieval are bounded and skewed, and a percentile interval then lies too far to one side. For a
-mean, the acceleration has a closed form, so BCa takes no more time than percentiles. scipy.stats.bootstrap gives the
-same interval, but it copies every resampled score. Here a resample is stored as the number of times each topic was
-drawn, and one matrix product gives the means of all systems.
+The interval is BCa, bias-corrected and accelerated (B. Efron, Better bootstrap confidence intervals, JASA 82, 1987).
+Measures of retrieval are bounded and skewed, so a percentile interval would lie too far to one side. For a mean, the
+acceleration has a closed form, so BCa takes no more time than percentiles. scipy.stats.bootstrap gives the same
+interval, but it copies every resampled score. Here a resample is stored as the number of times each topic was drawn,
+and one matrix product gives the means of all systems.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import numpy as np
 from sublex.errors import InputError
 
 SAMPLES = 10_000
-# The largest size of a working array, in numbers. Together with the number of topics, it decides how many resamples are
-# drawn at once.
+# The largest number of values in a working array. With the number of topics, it limits the resamples that are drawn at
+# once.
 CELLS = 1 << 21
 
 
 def bootstrap(scores: Any, level: float = 0.95, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
     """Return the low and the high end of the interval of each system's mean. `scores` has a row per system.
 
-    A row of `scores` has one score per topic. The result has the shape of `scores`, but its last axis has the two ends.
-    Each resample draws the same topics for all systems. If all scores of a system are equal, its interval has width 0.
-    If there is only one topic, the ends are NaN.
+    A row of `scores` has one score per topic. The result has the shape of `scores`, except that its last axis has the
+    two ends. Each resample draws the same topics for all systems. If all scores of a system are equal, its interval has
+    width 0. If there is only one topic, the ends are NaN.
     """
     table = np.asarray(scores, np.float64)
     if table.ndim not in (1, 2) or not table.shape[-1] or not np.isfinite(table).all():
@@ -41,7 +41,7 @@ def bootstrap(scores: Any, level: float = 0.95, samples: int = SAMPLES, seed: in
 
 
 def _resampled(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
-    """Return the means over resampled topics, as a matrix of samples by systems."""
+    """Return the means over resampled topics, as a matrix with a row per sample and a column per system."""
     topics = rows.shape[1]
     random = np.random.Generator(np.random.Philox(seed))
     step = max(1, CELLS // topics)

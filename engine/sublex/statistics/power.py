@@ -1,4 +1,4 @@
-"""Power of the two-sided t test: compute the smallest difference that the test can find with a number of topics.
+"""Power of the two-sided t test: compute the smallest difference that the test can find with the given topics.
 
 The functions use the noncentral t distribution, not a normal approximation.
 """
@@ -20,7 +20,7 @@ def check_level(alpha: float) -> None:
 
 
 def noncentrality(degrees: float, critical: float, power: float = POWER) -> float:
-    """Return the true difference, in standard errors, with which |t| exceeds `critical` with the probability `power`.
+    """Return the true difference, in standard errors, for which |t| exceeds `critical` with probability `power`.
 
     `degrees` are the degrees of freedom of t.
     """
@@ -28,8 +28,8 @@ def noncentrality(degrees: float, critical: float, power: float = POWER) -> floa
     from scipy.optimize import brentq
 
     def excess(shift: float) -> float:
-        # By symmetry, P(t < -critical) for a shift equals P(t > critical) for the negative shift. nct.cdf sometimes
-        # returns NaN.
+        # nct.cdf sometimes returns NaN, so symmetry is used: P(t < -critical) for a shift is P(t > critical) for the
+        # negative shift.
         return float(stats.nct.sf(critical, degrees, shift) + stats.nct.sf(critical, degrees, -shift)) - power
 
     high = critical + 1.0

@@ -1,4 +1,4 @@
-"""Put the results of tests into words: a sentence for each pair of systems, and letters for the systems that each one beats."""
+"""Put the results of tests into words: a sentence for each pair of systems, and letters that show who beats whom."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ class Letters:
 
 
 def sentence(pair: Pair, measure: str) -> str:
-    """Return a sentence about a pair: which system is better, by how much and how surely.
+    """Return a sentence about a pair.
 
-    If the test finds no difference, the sentence says which difference the test could have found.
+    It says which system is better, by how much, and how certain this is.
+
+    If the test finds no difference, the sentence gives the smallest difference that it could have found.
     """
     topics = f"{pair.topics} topics" if pair.topics != 1 else "one topic"
     if pair.ties == pair.topics:
@@ -72,7 +74,7 @@ def letters(pairs: Iterable[Pair]) -> dict[str, Letters]:
 
 
 def format_difference(value: float) -> str:
-    """Return a score or difference with three decimals and no 0 before the point: `.012`.
+    """Return a score or difference with three decimals and without the 0 before the point, as in `.012`.
 
     A value that is too small for three decimals gets decimals up to its first digit that is not 0, as in `.0001`.
     """
@@ -84,7 +86,7 @@ def format_difference(value: float) -> str:
 
 
 def format_p(p: float, alpha: float = 0.05) -> str:
-    """Return p as `= .031`, `< .001` or `> .99`, with enough decimals to show on which side of alpha it lies."""
+    """Return p as `= .031`, `< .001` or `> .99`. It has enough decimals to show on which side of alpha it lies."""
     least = 0.001
     while least > max(alpha, 1e-12):
         least /= 10

@@ -18,14 +18,14 @@ from sublex.statistics import tukey
 from sublex.statistics.corrections import CORRECTIONS
 from sublex.statistics.power import check_level, noncentrality, quantile
 
-# Differences are rounded to whole steps of this share of the pair's largest score. Sums over up to 65,536 topics are
-# then exact, so they do not depend on the order in which a matrix product adds.
+# A step is this share of the pair's largest score, and differences are rounded to whole steps. Sums over up to 65,536
+# topics are then exact, so they do not depend on the order of addition in a matrix product.
 STEP = 2.0**-36
 # If at most this number of topics have a difference, all choices of signs are enumerated.
 ENUMERATED = 16
-# Random choices of signs of the randomisation test.
+# The number of random choices of signs in the randomisation test.
 SAMPLES = 100_000
-# Numbers per working array.
+# The largest number of values in a working array.
 CELLS = 1 << 21
 TUKEY = "tukey"
 CHOICES = (*CORRECTIONS, TUKEY)
@@ -38,10 +38,10 @@ class Pair:
     """The test of two systems, `a` and `b`.
 
     `difference` is the mean of a minus the mean of b; `wins`, `ties` and `losses` are the numbers of topics on which a
-    scores higher than b, equal to b, or lower. `p` is for this pair alone; `corrected` is p corrected for all pairs,
-    whose number is `family`. `effect` is the mean difference divided by the standard deviation of the differences.
-    `interval` (of level 1 - alpha) and `detectable` (the true difference found with 80 % power) come from the t test of
-    this pair alone; with the correction "tukey" they hold for all pairs together.
+    scores higher than b, equal to b, or lower. `p` is for this pair alone; `corrected` is p corrected for all pairs.
+    `family` is the number of pairs. `effect` is the mean difference divided by the standard deviation of the
+    differences. `interval` has the level 1 - alpha, and `detectable` is the true difference that is found with 80 %
+    power. Both come from the t test of this pair alone; with the correction "tukey", they hold for all pairs together.
     """
 
     a: str
@@ -131,9 +131,9 @@ def compare_all(
 ) -> list[Pair]:
     """Return the test of every pair of systems, in the order of their names.
 
-    `scores` has a row per system and a column per topic. The correction "tukey" is a test too and replaces `test`, also
-    in the returned pairs. The field `corrected` of a pair is then Tukey's p. The field `p` comes from the same
-    difference and the same error, without a correction for the other pairs.
+    `scores` has a row per system and a column per topic. The correction "tukey" is also a test, and replaces `test` in
+    the returned pairs. The field `corrected` of a pair is then Tukey's p. The field `p` uses the same difference and
+    the same error, without a correction for the other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape
@@ -179,7 +179,7 @@ def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.
 
 
 def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return for each pair the mean and standard deviation of its differences, and how many topics each system wins."""
+    """Return for each pair the mean and deviation of its differences, and the numbers of topics won by each system."""
     parts = []
     for part in _slices(len(first), table.shape[1]):
         a, b = table[first[part]], table[second[part]]
@@ -204,9 +204,11 @@ def _moments(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the differences as whole numbers of steps; a step is the share STEP of the largest score in the two rows.
+    """Return the differences as whole numbers of steps.
 
-    So rounding errors do not make a difference on a topic, differences that should be equal are equal, and sums do not
+    A step is the largest score in both rows times STEP.
+
+    So rounding errors cannot make a difference on a topic. Differences that should be equal are equal, and sums do not
     depend on their order.
     """
     largest = np.maximum(np.abs(a).max(-1, keepdims=True), np.abs(b).max(-1, keepdims=True))
@@ -255,7 +257,7 @@ def _observed(rows: np.ndarray, error: float) -> np.ndarray:
 
 
 def _as_far(signs: np.ndarray, sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return for each row of `sizes` how many rows of `signs` give a sum whose distance from 0 is at least `observed`.
+    """Return for each row of `sizes` the number of rows of `signs` that give a sum at least `observed` away from 0.
 
     A sign of 1 means minus, a sign of 0 plus.
     """

@@ -1,8 +1,9 @@
-"""Tukey's honestly significant differences (HSD): test all pairs of m systems at once, with one error pooled over all systems.
+"""Tukey's honestly significant differences (HSD): test all pairs of m systems at once, with one error for all systems.
 
-The error is the mean square of the residuals of a two-way analysis of variance without interaction, topics as blocks,
-with (n - 1)(m - 1) degrees of freedom. J. W. Tukey, The problem of multiple comparisons, 1953; for retrieval
-B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, TOIS 30(1), 2012.
+The error comes from a two-way analysis of variance without interaction, with the n topics as blocks. It is the mean
+square of the residuals, with (n - 1)(m - 1) degrees of freedom. J. W. Tukey, The problem of multiple comparisons, 1953;
+for retrieval B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval
+experiments, TOIS 30(1), 2012.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 
 def mean_square(scores: np.ndarray) -> np.ndarray:
-    """Return the mean square of the residuals of scores, without the means of systems and of topics.
+    """Return the mean square of the residuals: the scores after the means of systems and topics are removed.
 
     The last two axes of `scores` are systems and topics.
     """

@@ -1,7 +1,7 @@
 """`Columns`, the base class of qrels and runs: for each topic, documents and a number for each document.
 
-The numbers are grades or scores. They are kept in arrays; the class is also a mapping `{qid: {docno: number}}`, with
-dictionaries that are made on access.
+The numbers are grades or scores, in arrays. The class is also a mapping `{qid: {docno: number}}`; its dictionaries are
+made on access.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from sublex.tools.strings import Strings
 class Columns(Mapping[str, dict[str, Any]]):
     """Documents and numbers of topics, as columns.
 
-    A row is one judgement or one hit. The rows of topic `qids[k]` are the slice `offsets[k] : offsets[k + 1]`. `docs`
-    has for each row the place of its document in `docnos`. Subclasses give the column of numbers a public name.
+    A row is one judgement or one hit. The rows of topic `qids[k]` are the slice `offsets[k] : offsets[k + 1]`. For each
+    row, `docs` has the position of its document in `docnos`. A subclass gives the column of numbers a public name, such
+    as `scores`.
     """
 
     def __init__(

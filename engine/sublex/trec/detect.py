@@ -49,7 +49,7 @@ def detect_kind(source: FileSource) -> str:
 
 
 def _kind_of_columns(lines: Sequence[bytes]) -> str:
-    """Return the kind, run or qrels, that at least a quarter of the lines look like. The other lines may be faulty."""
+    """Return "run" or "qrels" if at least a quarter of the lines look like this kind. The other lines may be faulty."""
     kinds: Counter[str] = Counter()
     for line in lines:
         cells = line.split()

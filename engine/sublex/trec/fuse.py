@@ -1,4 +1,4 @@
-"""Fuse several runs into one, by the ranks or scores that each document has in the runs.
+"""Fuse several runs into one, by the ranks or scores of each document in the runs.
 
 RRF: Cormack, Clarke and Buettcher (2009). CombSUM and CombMNZ: Fox and Shaw (1994). `weighted` is a weighted sum of
 normalised scores, as the operator + of expressions computes it.
@@ -18,7 +18,7 @@ from sublex.trec.metadata import FINGERPRINT, value_at
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 
-# Characters of a fingerprint in a message.
+# The number of characters that a message shows of a fingerprint.
 SHOWN_PRINT = 12
 METHODS = ("rrf", "combsum", "combmnz", "weighted")
 
@@ -33,11 +33,11 @@ def fuse(
 ) -> Run:
     """Return a run that combines the runs, with the best k documents of each topic.
 
-    `method` is one of METHODS. `weights` has a number for each run; only the method `weighted` takes weights.
-    `normalise` names a normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that
-    lacks a document adds nothing to the score of the document. Under `weighted`, the document gets the lowest score of
-    the run that lacks it, as in an expression. `names` are the names of the runs in the tag of the result; by default
-    these are the tags of the runs.
+    `method` is one of METHODS. `weights` has a number for each run, and is only for the method `weighted`. `normalise`
+    names a normaliser of the scores of a topic in a run, by default `minmax`; `rrf` needs none. A run that lacks a
+    document adds nothing to the score of the document. Under `weighted`, the document gets the lowest score of the run
+    that lacks it, as in an expression. `names` are the names of the runs in the tag of the result; by default these are
+    the tags of the runs.
     """
     normalise = _normaliser(method, normalise)
     factors = _weights(runs, method, weights)
@@ -63,7 +63,7 @@ def fuse(
 
 
 def _normaliser(method: str, normalise: str | None) -> str:
-    """Return the name of the function applied to a run's scores; raise InputError for an unknown method or normaliser."""
+    """Return the name of the function that changes a run's scores. Raise InputError for an unknown method or normaliser."""
     if method not in METHODS:
         raise InputError(f"No fusion method {method}; there are {', '.join(METHODS)}.")
     if method == "rrf":
@@ -93,7 +93,7 @@ def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) 
 
 
 def fusion_notes(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    """Return sentences about runs that do not belong together: without a common topic, or of different indexes.
+    """Return sentences about runs that do not fit each other: they share no topic, or come from different indexes.
 
     `names` are the names of the runs in the sentences.
     """
@@ -120,7 +120,7 @@ def fusion_notes(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:
-    """Return the docnos of all runs, each once, and for each run its documents as positions among these docnos."""
+    """Return the distinct docnos of all runs, and the documents of each run as positions in these docnos."""
     table = Interner()
     docs = [table.add(run.docnos.arena, run.docnos.starts, run.docnos.sizes)[run.docs] for run in runs]
     return table.strings(), docs

@@ -1,4 +1,4 @@
-"""Turn judgements and runs that Python code gives into `Qrels` and `Run`: files, dictionaries, DataFrames and records."""
+"""Make `Qrels` and `Run` of judgements and runs from Python code, which may be files, dictionaries, DataFrames or records."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from sublex.trec.run_reader import read_run
 from sublex.trec.runs import Run, ranked
 from sublex.trec.topic_formats import QID_ALIASES
 
-# Names of columns as PyTerrier, ir_measures, ir_datasets, ranx and others write them; the first name that a record has
-# is used.
+# Names of columns in PyTerrier, ir_measures, ir_datasets, ranx and others. The first name that a record has is used.
 QIDS = (*QID_ALIASES, "q_id")
 DOCNOS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "corpus_id", "pid", "did")
 GRADE_NAMES = ("label", "relevance", "grade", "rel", "score")
@@ -33,7 +32,7 @@ SCORE_NAMES = ("score", "similarity", "sim")
 
 
 class TableKind(NamedTuple):
-    """The words of messages and the column names of judgements or of runs."""
+    """The words for messages and the names of columns, for judgements or for runs."""
 
     name: str
     names: tuple[str, ...]
@@ -51,7 +50,10 @@ RUN = TableKind(
 
 
 class GivenColumns(NamedTuple):
-    """The topic ids, docnos and numbers of judgements or hits as a user gives them, row by row, not checked yet."""
+    """The topic ids, docnos and numbers of judgements or hits, row by row, as the user gave them.
+
+    They are not checked yet.
+    """
 
     qids: list[Any]
     docnos: list[Any]
@@ -59,9 +61,11 @@ class GivenColumns(NamedTuple):
 
 
 def qrels_of(given: Any, contradictions: str = "error") -> Qrels:
-    """Return judgements as `Qrels`; raise InputError for a value that holds none.
+    """Return judgements as `Qrels`.
 
-    `contradictions` is the rule for documents with different grades for a topic, one of CONTRADICTIONS.
+    Raise InputError for a value that cannot be judgements.
+
+    `contradictions`, one of CONTRADICTIONS, is the rule for a document with several different grades for one topic.
     """
     if isinstance(given, Qrels):
         return given
@@ -80,7 +84,7 @@ def qrels_of(given: Any, contradictions: str = "error") -> Qrels:
 
 
 def run_of(given: Any, tag: str = "run") -> Run:
-    """Return hits as a `Run`; raise InputError for a value that holds none. A run that has no tag gets this `tag`."""
+    """Return hits as a `Run`. Raise InputError for a value that cannot be a run. A run without a tag gets `tag`."""
     if isinstance(given, Run):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -118,7 +122,7 @@ def _columns(given: Any, kind: TableKind) -> GivenColumns:
 def _of_records(items: list[Any], kind: TableKind) -> GivenColumns:
     """Return the columns of dictionaries or named tuples.
 
-    Their fields may have the names that any of several libraries uses.
+    The names of their fields may be those of any library in the table above.
     """
     columns = GivenColumns([], [], [])
     for item in items:

@@ -1,4 +1,4 @@
-"""Turn topics that Python code gives into `Topics`: a file, a DataFrame, records, a dictionary, pairs or a list of texts."""
+"""Make `Topics` of topics from Python code: a file, a DataFrame, records, a dictionary, pairs or a list of texts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ EXPECTED = (
 
 
 def topics_of(given: Any, fields: str = "title") -> Topics:
-    """Return topics as `Topics`; raise InputError for a value that holds none, and for an id that occurs twice.
+    """Return topics as `Topics`.
 
-    Texts are numbered from 1. `fields` names the fields that make the query, for topics in a file and for records.
+    Raise InputError for a value that cannot be topics, and for an id that occurs twice.
+
+    The topics of a list of texts get the ids 1, 2 and so on. `fields` names the fields that make the query; it is for
+    files and records.
     """
     if isinstance(given, Topics):
         return given
@@ -110,7 +113,7 @@ def _items(given: Any) -> Iterable[Any]:
 
 
 def _refuse_record(given: Mapping[Any, Any]) -> None:
-    """Raise InputError for a dictionary that is one record, or a table by columns, and not topics by id."""
+    """Raise InputError if a dictionary is a single record or a table by columns, and not a dictionary of topics by id."""
     ids, texts = [name for name in QID_ALIASES if name in given], [name for name in ALIASES[0] if name in given]
     if ids and texts:
         if isinstance(given[texts[0]], str):

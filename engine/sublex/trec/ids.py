@@ -1,4 +1,4 @@
-"""Check the ids of topics and documents, and make ids from Python code into texts."""
+"""Check the ids of topics and documents, and convert ids from Python code to texts."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def with_white_space(ids: Strings) -> np.ndarray:
     from sublex.trec import run_kernels
 
     kinds = run_kernels.classify(ids.arena, ids.starts, ids.sizes)
-    # The kernel knows ASCII; Python decides whether other characters are white space.
+    # The kernel knows only ASCII. Python decides whether other characters are white space.
     places = [k for k in np.flatnonzero(kinds).tolist() if kinds[k] == 1 or any(map(str.isspace, ids[k]))]
     return np.array(places, np.int64)

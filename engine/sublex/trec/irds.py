@@ -1,4 +1,4 @@
-"""Read the topics and the judgements of a dataset of the package ir_datasets, named as in `irds:vaswani`."""
+"""Read the topics and the judgements of a dataset of the package ir_datasets. Its path is a name such as `irds:vaswani`."""
 
 from __future__ import annotations
 

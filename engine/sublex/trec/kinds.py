@@ -1,4 +1,4 @@
-"""The kinds of files, and the sentence for a file of one kind that is given for another, as when two arguments are swapped."""
+"""The kinds of files, and the error message for a file of the wrong kind, as when two arguments are swapped."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ T = TypeVar("T")
 
 RUN, QRELS, TOPICS, COLLECTION = "run", "qrels", "topics", "collection"
 KINDS = (COLLECTION, TOPICS, QRELS, RUN)
-# What a message calls them.
+# The names of the kinds in messages.
 _CALLED = {RUN: "a run", QRELS: "judgements", TOPICS: "topics"}
 
 
 def reads(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return the decorator of a function that reads files of a kind and raises `InputError` for others.
+    """Return a decorator for a function that reads files of a kind.
+
+    The function raises `InputError` for other files.
 
     The path is the first argument of the function. If the file is of another kind, the error says so.
     """
@@ -44,7 +46,7 @@ def reads(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def _kind_of(path: str) -> str:
-    """Return the kind of a file; "" for a file that cannot be read, and for anything but a file."""
+    """Return the kind of a file; "" if the path is not a file or cannot be read."""
     from sublex.trec.detect import detect_kind
 
     try:

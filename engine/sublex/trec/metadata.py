@@ -1,9 +1,11 @@
-"""Run metadata in the form of ir_metadata (https://www.ir-metadata.org): YAML at the beginning of a run file, or in a
-file next to the run file.
+"""Run metadata in the form of ir_metadata (https://www.ir-metadata.org).
 
-This module turns metadata into YAML and back. It reads the YAML that people and tools write for runs, with the value types
-of YAML 1.2: `no`, `1:20` and dates are text. A run may come from a stranger, so reading bounds the length and the nesting
-of a text, refuses tags and aliases, and creates nothing but dictionaries, lists, strings, numbers, booleans and None.
+It is YAML at the beginning of a run file, or in a file next to it.
+
+This module turns metadata into YAML and back. It reads the YAML that people and tools write for runs. Values have the
+types of YAML 1.2, so `no`, `1:20` and dates are text. A run may come from a stranger. So the reader limits the length
+and the nesting of a text, and refuses tags and aliases. It creates only dictionaries, lists, strings, numbers, booleans
+and None.
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
 # The keys under which the metadata of Sublex's runs have the fingerprint of the index.
 FINGERPRINT = ("data", "index", "fingerprint")
 START, END = "# ir_metadata.start", "# ir_metadata.end"
-# Characters of metadata that are read. PyYAML takes seconds for a longer text.
+# The largest number of characters of metadata. PyYAML takes seconds for a longer text.
 LONGEST = 1 << 18
-# Levels of nesting that are read.
+# The deepest nesting of metadata.
 DEEPEST = 50
 
-# Words that some version of YAML does not read as strings, in upper or lower case.
+# Words that YAML 1.1 or 1.2 does not read as strings, in upper or lower case.
 RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~", ""}
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 # Strings written without quotes. Every version of YAML reads them as strings, unless they are reserved.
@@ -80,7 +82,8 @@ def to_yaml(metadata: Mapping[str, Any]) -> str:
 
     def string(dumper: Dumper, text: str) -> yaml.Node:
         unquoted = _UNQUOTED.fullmatch(text) and text.lower() not in RESERVED
-        # In a block of its own, a text with quotes, such as a command, stands as it is and can be copied.
+        # A text with quotes, such as a command, gets a block of its own. It needs no escapes there, so people can copy
+        # it.
         style = None if unquoted else "|" if _ESCAPED.search(text) and text.isprintable() else '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -91,7 +94,7 @@ def to_yaml(metadata: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy made of the types that YAML has; keys and objects of any other type become strings."""
+    """Return a copy with only the types of YAML. Keys and objects of other types become strings."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -102,7 +105,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_yaml(text: str) -> dict[str, Any]:
-    """Return the metadata in a YAML text. A ValueError names the line that cannot be read."""
+    """Return the metadata in a YAML text. Raise ValueError, with the line, for text that cannot be read."""
     import yaml
 
     if len(text) > LONGEST:
@@ -171,5 +174,5 @@ def _scalar(text: str) -> Any:
 
 
 def _joined(text: str) -> str:
-    """Join surrogate pairs, which JSON writes as two escapes and PyYAML reads as two characters."""
+    """Join surrogate pairs. JSON writes them as two escapes, which PyYAML reads as two characters."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

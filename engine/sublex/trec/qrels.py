@@ -30,8 +30,8 @@ class IrMeasuresQrel(NamedTuple):
 class Qrels(Columns):
     """Judgements by topic: `qrels[qid]` is `{docno: grade}`. Topics and documents are in the order of the file.
 
-    `grades` is the column of grades, int32. `format` is trec, beir, json or irds, and empty for judgements that were
-    not read from a file; `notes` are sentences of the reader for the user.
+    `grades` is the column of grades, int32. `format` is trec, beir, json or irds; it is empty if no file was read.
+    `notes` are sentences from the reader to the user.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Qrels(Columns):
         self.grades, self.path, self.format, self.notes = grades, path, format, notes
 
     def only(self, qids: Iterable[str]) -> Qrels:
-        """Return the judgements of the topics `qids` alone, in the order of `qids`; each topic must be judged."""
+        """Return only the judgements of the topics `qids`, in this order. Each of these topics must have judgements."""
         names = list(qids)
         rows = [np.arange(place.start, place.stop) for place in map(self.slice, names)]
         ends = np.cumsum([0, *map(len, rows)])

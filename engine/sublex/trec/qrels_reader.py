@@ -48,10 +48,10 @@ COLUMNS = {
 }
 EXPECTED = "expected are TREC's qid 0 docno grade, BEIR's query-id corpus-id score with that header, or JSON"
 GRADES = np.iinfo(np.int32)
-# What happens if a topic judges a document several times, with different grades: refuse the judgements, or take the
-# first grade, the last one or the highest one.
+# The rules for a document that has several different grades for a topic: refuse the judgements, or take the first, the
+# last or the highest grade.
 CONTRADICTIONS = ("error", "first", "last", "highest")
-# Bytes of a file that are cut into lines at a time.
+# A file is cut into lines in pieces of this number of bytes.
 PIECE = 1 << 20
 
 IS_SPACE = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
@@ -62,7 +62,7 @@ _COMMENTS = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*")
 
 
 class Judgements(NamedTuple):
-    """Judgements as columns, with the line of each judgement. Lines are 0 if the format has no lines, as in JSON."""
+    """Judgements as columns, with the line of each judgement. A format without lines, such as JSON, has 0 for each line."""
 
     qids: Iterable[str]
     docnos: Iterable[str]
@@ -74,8 +74,8 @@ class Judgements(NamedTuple):
 def read_qrels(path: str | os.PathLike[str], contradictions: str = "error") -> Qrels:
     """Read a qrels file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
-    The content shows the format. Raise InputError, with the line, for a malformed line, and for two judgements that
-    contradict each other, if `contradictions`, one of CONTRADICTIONS, is "error".
+    The content shows the format. Raise InputError, with the line number, for a malformed line. `contradictions` is one
+    of CONTRADICTIONS; with "error", contradicting judgements raise InputError, too.
     """
     return read_judgements(FileSource(path), refuse, contradictions)[0]
 
@@ -86,7 +86,7 @@ def read_judgements(
     """Return the judgements of a qrels file and the line of each, and report the faults of the file.
 
     Lines with another number of columns are left out. A grade that is not a whole number gets the number that trec_eval
-    reads. If a topic has several judgements of a document, the first counts; its grade is the one that
+    reads. If a topic has several judgements of a document, only the first stays. It gets the grade that
     `contradictions` chooses.
     """
     path, report = source.path, Report()
@@ -128,7 +128,7 @@ def is_judgement(cells: Sequence[bytes]) -> bool:
 def _of_lines(
     texts: Iterable[tuple[int, bytes]], form: str, path: str, listen: Listener
 ) -> Iterator[Judgements]:  # fmt: skip
-    """Yield the judgements of each item of `texts`: the number of a first line, and whole lines from this line on."""
+    """Yield the judgements of each item of `texts`. An item has the number of its first line, and the text of whole lines."""
     columns, head, begun = COLUMNS[form], int(form == "beir"), False
     for first, text in texts:
         cells, begins, counts, lines = _cells(first, text)
@@ -154,7 +154,7 @@ def _of_lines(
 
 
 def _cells(first: int, text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return all cells of a text, and three arrays over lines: the first cell, the number of cells, the line's number.
+    """Return all cells of a text, and three arrays over lines: the first cell, the number of cells and the line number.
 
     The arrays over lines leave out blank lines and comments.
     """
@@ -176,13 +176,13 @@ def _is_grade(text: str) -> bool:
 
 
 def _as_trec_eval_reads(text: str) -> int:
-    """Return the number that trec_eval reads from a grade with C's atol: the digits at its beginning, or 0."""
+    """Return the number that trec_eval reads from a grade with C's function `atol`: the digits at its beginning, or 0."""
     digits = _GRADE.match(text)
     return min(max(int(digits[0]), GRADES.min), GRADES.max) if digits else 0
 
 
 def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[Judgements]:
-    """Yield the judgements of a JSON object `{topic: {docno: grade}}` that may follow comments on line `first` and later."""
+    """Yield the judgements of a JSON object `{topic: {docno: grade}}`. It begins on line `first`, perhaps after comments."""
     pairs: Any = ()
     begin = _COMMENTS.match(data).end()  # type: ignore[union-attr]
     try:
@@ -218,7 +218,7 @@ def _of_dataset(path: str, listen: Listener) -> Iterator[Judgements]:
 
 
 def _check_ids(listen: Listener, path: str, qids: Iterable[str], docnos: Iterable[str]) -> None:
-    """Report the first id that trec_eval's code misreads. This is for ids that have no line, such as the ids in JSON."""
+    """Report the first id that trec_eval's code misreads. Use this for ids without lines, such as those in JSON."""
     for kind, ids in (("topic", qids), ("document", docnos)):
         if (text := first_faulty_id(Strings.of(ids))) is not None:
             reason = f"the {kind} id {text!r} {id_fault(text)}"
@@ -228,7 +228,7 @@ def _check_ids(listen: Listener, path: str, qids: Iterable[str], docnos: Iterabl
 def _whole(listen: Listener, grade: Any, refusal: str) -> int:
     """Return a grade as a whole number. Report a grade that is not a whole number.
 
-    This is for grades that have no line, such as the grades in JSON.
+    Use this for grades without lines, such as those in JSON.
     """
     if type(grade) is int and GRADES.min <= grade <= GRADES.max:
         return grade
@@ -242,8 +242,8 @@ def collect(
 ) -> tuple[Qrels, np.ndarray]:  # fmt: skip
     """Return all judgements, and the line of each.
 
-    Report and leave out repeated judgements of a document for a topic. The judgement that stays, the first one, has the
-    grade that `contradictions` chooses. Raise InputError for an unknown rule.
+    Report repeated judgements of a document for a topic, and keep only the first of them. It gets the grade that
+    `contradictions` chooses. Raise InputError for an unknown rule.
     """
     if contradictions not in CONTRADICTIONS:
         known = ", ".join(CONTRADICTIONS)
@@ -268,7 +268,9 @@ def collect(
 
 
 def _settled(rows: Rows, again: np.ndarray, contradictions: str, of: str, report: Report) -> Rows:
-    """Return rows in which all judgements of a document for a topic have one grade, and note how many were repeated.
+    """Give all judgements of a document for a topic the same grade, and return the rows.
+
+    Note how many were repeated.
 
     `again` are the places of the rows that repeat the topic and document of an earlier row.
     """
@@ -285,7 +287,7 @@ def _settled(rows: Rows, again: np.ndarray, contradictions: str, of: str, report
         report.note(f"{of}: {same:,} judgement{repeats} once")
     if contradicted.any():
         if contradictions == "last":
-            chosen[group] = rows.values  # Of several values for one place, NumPy keeps the last.
+            chosen[group] = rows.values  # If a place gets several values, NumPy keeps the last.
         elif contradictions == "highest":
             np.maximum.at(chosen, group, rows.values)
         pairs = counted(int(contradicted.sum()), "pair")

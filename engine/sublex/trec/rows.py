@@ -1,7 +1,7 @@
 """Read the rows of runs and judgements, and report the faults of a file to a listener.
 
-A reader that finds a fault reports it to the listener, leaves the line out and reads on. The listener decides whether
-the fault is an error: `refuse` raises InputError, and `sublex.lint` collects all faults of a file.
+A reader that finds a fault reports the fault to the listener, leaves the line out and reads on. The listener decides
+what happens. The listener `refuse` raises InputError; the listener of `sublex.lint` collects all faults of a file.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated
 
-# Lines from which the layout of a file is detected.
+# The layout of a file is detected from this number of lines.
 LINES_READ = 200
-# To detect the layout, at most this number of cells are split from a line. No layout has as many columns.
+# To detect the layout, a line is split into at most this number of cells. Every layout has fewer columns.
 CELLS_READ = 8
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# Texts that C and Python read as numbers, but that are not finite.
+# Texts that C and Python read as infinity or NaN.
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
 # The byte order marks of UTF-16.
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -38,10 +38,12 @@ HEADINGS = {
 
 
 class Fault(NamedTuple):
-    """One kind of fault, and the lines of a file that have it, ascending; a line is 0 where there are none, as in JSON.
+    """A kind of fault, and the numbers of the lines with this fault, ascending.
 
-    `refusal` is the message of the error about the first of the lines, and empty if Sublex accepts files with this
-    fault. `about` has facts about the first of the lines, for other messages.
+    In JSON, the number is 0.
+
+    `refusal` is the error message about the first of these lines; it is empty if Sublex accepts files with this fault.
+    `about` has facts about the first line, for other messages.
     """
 
     kind: str
@@ -55,7 +57,7 @@ Listener = Callable[[Sequence[Fault]], object]
 
 
 def refuse(faults: Sequence[Fault]) -> None:
-    """Raise InputError about the first line with a fault for which Sublex refuses a file. Ignore other faults."""
+    """Raise InputError about the first fault that Sublex does not accept. Ignore other faults."""
     refused = [fault for fault in faults if fault.refusal]
     if refused:
         raise InputError(min(refused, key=lambda fault: fault.lines[0]).refusal)
@@ -82,7 +84,9 @@ class Rows(NamedTuple):
 def pieces_of_text(
     stream: BinaryIO, path: str, size: int, listen: Listener, report: Report
 ) -> Iterator[tuple[int, bytes]]:  # fmt: skip
-    """Yield a file as pieces of whole lines of about `size` bytes, in UTF-8, each with the number of its first line.
+    """Yield a file in pieces of about `size` bytes.
+
+    A piece is whole lines in UTF-8, with the number of its first line.
 
     Report lines that are not UTF-8 and lines with a NUL byte. Raise InputError for a file in UTF-16.
     """
@@ -106,14 +110,14 @@ def pieces_of_text(
 def first_rows(data: bytes) -> list[list[bytes]]:
     """Return the cells of the first lines that are neither blank nor comments.
 
-    Lines with many cells are not split to the end.
+    Only the first cells of a long line are returned.
     """
     rows = (line.split(None, CELLS_READ) for line in io.BytesIO(data))
     return list(islice((cells for cells in rows if cells and cells[0][:1] != b"#"), LINES_READ))
 
 
 def is_number(cell: bytes) -> bool:
-    """Return whether C and Python read a text as a number, which need not be finite."""
+    """Return whether C and Python read a text as a number, finite or not."""
     return bool(NUMBER.fullmatch(cell) or NOT_FINITE.fullmatch(cell))
 
 
@@ -134,7 +138,7 @@ def miscounted(
 
 
 def header(line: int, cells: Sequence[str], refusal: str) -> list[Fault]:
-    """Return the fault of a first row whose cells are names of columns; an empty list for any other row."""
+    """Return the fault of a header: a first row whose cells are names of columns. Return [] for any other row."""
     facts = {"names": " ".join(cells)[:80], "first": cells[0][:40]}
     return [] if HEADINGS.isdisjoint(map(str.lower, cells)) else [Fault("header", [line], refusal, facts)]
 
@@ -144,9 +148,9 @@ def report_repeated(
 ) -> np.ndarray:  # fmt: skip
     """Report documents that a topic has more than once, and return the places of the repeated rows.
 
-    `refusal` makes the message about a document that is repeated with another score or grade. `refusal` gets these
-    facts: `qid`, `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and
-    `where`, the beginning of the message.
+    `refusal` makes the message about a document that is repeated with another score or grade. It is called with `qid`,
+    `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and `where`, which
+    begins the message.
     """
     earlier, later = first_repeated(rows.topics, rows.docs)
     differs = rows.values[earlier] != rows.values[later]

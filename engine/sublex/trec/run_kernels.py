@@ -21,7 +21,7 @@ EXACT_TENS = 22
 # Whole numbers up to here are exact in float64.
 EXACT_WHOLE = 2**53
 TENS = 10.0 ** np.arange(EXACT_TENS + 1)
-# Digits of a mantissa that fit int64.
+# The number of decimal digits that always fit int64.
 MOST_DIGITS = 18
 # The most digits that the shortest form of a float32 needs.
 DIGITS = 9
@@ -36,7 +36,7 @@ def _is_space(c):
 
 @kernel((STORED_U8, int64), before="read-runs lint")
 def split(buf, width):
-    """Return for each line where its first `width` columns begin and end, its number from 0, and its number of columns.
+    """Return for each line the bounds of its first `width` columns, its number from 0, and its number of columns.
 
     Blank lines and comments, which begin with #, are left out.
     """
@@ -71,8 +71,8 @@ def split(buf, width):
 def _number(buf, i, end, tens):
     """Return the decimal number in buf[i:end] as float64, and how certain the value is.
 
-    Certainty is 0 for a text that is not a number within range, 1 for a value with an error of a few units in the last
-    place of float64, and 2 for the float64 that is nearest to the number.
+    Certainty 2 means that the value is the nearest float64. Certainty 1 means that it may be wrong by a few units in
+    the last place of float64. Certainty 0 means that the text is not a number, or out of range.
     """
     negative = buf[i] == MINUS
     if buf[i] == MINUS or buf[i] == PLUS:
@@ -107,7 +107,7 @@ def _number(buf, i, end, tens):
         exponent += sign * power
     if i < end or not seen or abs(exponent) > EXACT_TENS:
         return 0.0, 0
-    # One operation on two exact numbers rounds once.
+    # An operation on two exact numbers rounds only once, so the result is the nearest float64.
     value = mantissa * tens[exponent] if exponent >= 0 else mantissa / tens[-exponent]
     return -value if negative else value, 2 if mantissa <= EXACT_WHOLE else 1
 
@@ -132,9 +132,9 @@ def parse(buf, spans, tens):
 def shortest(scores, bits, tens):
     """Return the fewest decimal digits that read back to each float32, as mantissas and exponents of 10.
 
-    `bits` is the scores viewed as int32. Mantissa -1 says that the caller has to find the digits. This happens for very
-    large and very small numbers, for powers of two, whose two neighbours are not equally far, and for numbers for which
-    float64 is not precise enough.
+    `bits` is the scores viewed as int32. Mantissa -1 tells the caller to find the digits in another way. This happens
+    for very large and very small numbers, and where float64 is not precise enough. It also happens for powers of two,
+    whose two neighbours are not equally far.
     """
     mantissas, exponents = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for k in range(len(scores)):
@@ -176,13 +176,13 @@ def shortest(scores, bits, tens):
 
 @inner
 def _rounded(x, half, places, tens):
-    """Return x rounded to `places` decimal places, as a whole number, and whether this decimal reads back as x.
+    """Return x rounded to `places` decimals, as a whole number, and whether this decimal reads back as x.
 
-    The second value is 1 for yes, 0 for no, and -1 if it is not known.
+    The second value is 1 for yes, 0 for no, and -1 for unknown.
 
     The decimal reads back as x if its distance from x is less than `half`, half a step of float32. The bounds x ± half
-    are exact, and rounding to float64 keeps the order, so a rounded value strictly inside the bounds stands for a
-    decimal strictly inside.
+    are exact, and rounding to float64 keeps the order. So if the rounded value lies strictly inside the bounds, the
+    decimal does, too.
     """
     scaled = x * tens[places] if places >= 0 else x / tens[-places]
     m = math.floor(scaled + 0.5)
@@ -256,7 +256,10 @@ def _put_number(out, o, mantissa, exponent):
 
 @kernel((STORED_U8, I64, I64, FLAGS, I64, I64, STORED_U8, STORED_U8, U8), before="write-runs")
 def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
-    """Write the lines `head` docno rank score `tail` of one topic and return their size in bytes; `out` must have room."""
+    """Write the lines of one topic to `out`, which must have room, and return their size in bytes.
+
+    A line is `head` docno rank score `tail`.
+    """
     o = 0
     for k in range(len(starts)):
         o = _put(out, o, head)
@@ -277,7 +280,7 @@ def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out)
 
 @kernel((STORED_U8, I64, I64), before="write-runs lint")
 def classify(arena, starts, sizes):
-    """Return for each string 0 if it is ASCII without white space, 1 if it is empty or has white space, 2 if it is not ASCII."""
+    """Return a number for each string: 0 for ASCII without white space, 1 for empty or with white space, 2 otherwise."""
     kinds = np.zeros(len(starts), np.uint8)
     for k in range(len(starts)):
         kinds[k] = sizes[k] == 0

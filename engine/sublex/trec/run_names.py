@@ -9,9 +9,10 @@ from pathlib import Path
 
 import xxhash
 
-# Characters of the longest tag. Longer expressions are cut and get a hash.
+# The longest tag, in characters. Longer expressions are cut and get a hash.
 LONGEST_TAG = 1000
-# Characters of the longest file name before `.run`. File systems take 255 bytes, and `.run.yaml` or a hash may follow.
+# The longest file name before `.run`, in characters. File systems allow 255 bytes, and `.run.yaml` or a hash may
+# follow.
 LONGEST_NAME = 200
 # Endings of files that hold a run, before an ending such as `.gz`.
 SUFFIXES = (".run", ".res", ".trec", ".txt")
@@ -24,7 +25,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9.,=()+-]+")
 def tag_of(printed: str) -> str:
     """Return a ranker's printed form without spaces.
 
-    White space in a quoted string becomes `_`, and then a hash of the printed form follows, as after a form that is too long.
+    White space in a quoted string becomes `_`. A hash follows if this happens, or if the form was cut because it is too
+    long.
     """
     tag = _BETWEEN.sub(lambda match: match[1] or "", printed)
     readable = re.sub(r"\s", "_", tag).lstrip("#")[:LONGEST_TAG] or "run"
@@ -32,12 +34,12 @@ def tag_of(printed: str) -> str:
 
 
 def file_name_of(tag: str) -> str:
-    """Return a file name that every file system takes; `_` replaces other characters, so two tags may have the same name."""
+    """Return a file name that every file system allows. `_` replaces other characters, so two tags may get the same name."""
     return f"{_safe(tag)}.run"
 
 
 def is_run_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a file for a run, such as `bm25.run` or `bm25.run.gz`, rather than a folder.
+    """Return whether a path names a file for a run, such as `bm25.run` or `bm25.run.gz`, and not a folder.
 
     The file need not exist. A device counts as a file.
     """
@@ -50,8 +52,8 @@ def is_run_file(path: str | os.PathLike[str]) -> bool:
 def path_in(folder: Path, printed: str, is_other: Callable[[Path], bool] = lambda path: False) -> Path:
     """Return the path in `folder` for the run of an expression.
 
-    The file is named after the expression. If `is_other` says that the file of this name holds the run of another
-    expression, a hash of the expression follows the name.
+    The file is named after the expression. `is_other` tells whether an existing file holds the run of another
+    expression; then a hash of the expression follows the name.
     """
     path = folder / file_name_of(tag_of(printed))
     if os.path.isfile(path) and is_other(path):

@@ -1,7 +1,6 @@
 """Read run files, plain or compressed, with lines in any order, and the metadata of runs.
 
-The rank column is ignored. As in trec_eval, the order follows from the scores as float32, and for equal scores from
-docnos.
+The rank column is ignored. As in trec_eval, hits are ordered by score as float32, and hits with equal scores by docno.
 """
 
 from __future__ import annotations
@@ -41,16 +40,19 @@ from sublex.trec.rows import (
 )
 from sublex.trec.runs import Run, ranking
 
-# Bytes of a file that are parsed at a time.
+# A file is parsed in pieces of this number of bytes.
 PIECE = 1 << 24
-# Comments at the head of a run that are searched for metadata.
+# The number of comments at the head of a run that may be metadata.
 MOST_COMMENTS = 100_000
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
 class RunLayout(NamedTuple):
-    """The columns of a run file, and the positions of the columns that are read. `tag` is -1 if there is no tag."""
+    """The names of the columns of a run file, and the positions of the columns that Sublex reads.
+
+    `tag` is -1 without a tag.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -67,7 +69,10 @@ NO_Q0 = RunLayout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
 
 
 class Details(NamedTuple):
-    """Columns of hits for lint alone: the position of the tag, the rank (NaN if not a number), the score as float64."""
+    """Columns of hits that only lint needs: the number of the tag, the rank and the score as float64.
+
+    A rank that is not a number is NaN.
+    """
 
     tags: np.ndarray
     ranks: np.ndarray
@@ -75,7 +80,7 @@ class Details(NamedTuple):
 
 
 class RunFile(NamedTuple):
-    """The hits of a run file, each document of a topic once, the distinct tags, and the comments before the hits."""
+    """The hits of a run file without repeated ones, the distinct tags, and the comments before the hits."""
 
     layout: RunLayout
     hits: Rows
@@ -95,7 +100,7 @@ class RunFile(NamedTuple):
 
 
 def layout_of(rows: Iterable[Sequence[bytes]]) -> RunLayout:
-    """Return the layout that most rows show; six columns if no row shows any."""
+    """Return the layout that most rows have. If no row has a known layout, return six columns."""
     votes = Counter(layout for cells in rows if (layout := line_layout(cells)))
     return votes.most_common(1)[0][0] if votes else SIX
 
@@ -103,7 +108,7 @@ def layout_of(rows: Iterable[Sequence[bytes]]) -> RunLayout:
 def line_layout(cells: Sequence[bytes]) -> RunLayout | None:
     """Return the layout of a row, or None.
 
-    A row needs six cells, or five cells that show which column is missing.
+    A row has six cells, or five cells that show which column is missing. Otherwise the result is None.
     """
     if len(cells) == 6:
         return SIX
@@ -120,8 +125,8 @@ def line_layout(cells: Sequence[bytes]) -> RunLayout | None:
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run file, plain or compressed, or `-` for standard input.
 
-    Metadata come from the comments at the head of the file, else from the file next to it. Raise InputError, with the
-    line, for a malformed line and for a document that a topic has twice with different scores.
+    Metadata come from the comments at the head of the file, or else from the file next to it. Raise InputError, with
+    the line number, for a malformed line, and for a document that occurs twice in a topic with different scores.
     """
     source, report = FileSource(path), Report()
     file = read_hits(source, refuse, report)
@@ -232,7 +237,7 @@ class _Piece(NamedTuple):
         return np.where(certainties == 2, ranks, np.nan)
 
     def parsed(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells of a column as float64, and how certain each is, as `run_kernels.parse` does."""
+        """Return the cells of a column as float64, and the certainty of each, as `run_kernels.parse` defines it."""
         from sublex.trec import run_kernels
 
         return run_kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), run_kernels.TENS)
@@ -253,7 +258,7 @@ class _Piece(NamedTuple):
 
 
 def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of a piece as float64, and a mask of cells that are no number at all.
+    """Return the scores of a piece as float64, and a mask of cells that are not numbers.
 
     The scores round to the right float32. With `exact`, each score is the float64 that is nearest to the text.
     """
@@ -305,9 +310,9 @@ def _comments(head: Iterable[bytes]) -> list[str]:
 
 
 def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, Any]:
-    """Return the metadata in the comments at a run's head, else in the file next to it.
+    """Return the metadata in the comments at a run's head or, without these, in the file next to it.
 
-    Metadata that cannot be read are noted and left out.
+    If metadata cannot be read, the report notes it and the result is empty.
     """
     sidecar = Path(sidecar_path(path))
     text = yaml_in_comments(comments)

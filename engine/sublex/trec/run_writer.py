@@ -1,7 +1,7 @@
 """Write run files: six columns, with scores in the shortest form that reads back to the same float32.
 
-A file appears under its name when it is complete; a pipe or a device is written to directly. Documents are ranked in the
-order in which they come. This module does not sort them.
+A file appears under its name when it is complete; a pipe or a device is written to directly. Documents get ranks in the
+given order. This module does not sort them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 WHERE = ("sidecar", "header", "none")
 # The comment in a file of metadata that gives the hash of the run.
 RUN_HASH = "# sublex.run "
-# Bytes per write to a file.
+# The number of bytes in one write to a file.
 BUFFER = 1 << 22
-# At higher levels, gzip takes several times longer than all other work, and the file is little smaller.
+# The level of gzip. Higher levels take several times longer than all other work, and make the file only a little
+# smaller.
 GZIP_LEVEL = 3
 
-# For each topic its id, its docnos in the order of their ranks, and their scores.
+# The rankings of topics. Each has the topic's id, the docnos in the order of their ranks, and the scores.
 Rankings = Iterable[tuple[str, Sequence[str], np.ndarray]]
 
 
@@ -44,11 +45,12 @@ def write_run(
     where: str = "sidecar",
     overwrite: bool = False,
 ) -> int:
-    """Write a run file, and return how many lines it has. A file whose name ends in .gz is compressed.
+    """Write a run file, and return the number of its lines. A file whose name ends in .gz is compressed.
 
     Docnos can be any strings; `Strings` are fastest. `where` says where the metadata go: into a file next to the run
     (`sidecar`), into comments at the head of the run file (`header`), or nowhere (`none`). Raise InputError for an id,
-    a docno or a tag that a run file cannot hold, and for a file that may not be replaced, as `check_run_place` says.
+    a docno or a tag that a run file cannot hold. `check_run_place` says which files may be replaced; for others, raise
+    InputError, too.
     """
     path, counts = Path(path), [0]
     check_run_place(path, where, overwrite)
@@ -69,7 +71,7 @@ def write_run(
             sealing.write(f"{START}\n{to_yaml(metadata)}{END}\n{RUN_HASH}{content_hash(path)}\n".encode())
             sealing.seal()
     elif _is_metadata(sidecar):
-        # The metadata of an earlier run of the same name would describe this one.
+        # Metadata of an earlier run with the same name would describe the new run wrongly, so remove them.
         try:
             sidecar.unlink()
         except OSError as error:
@@ -94,7 +96,7 @@ def check_run_place(path: Path, where: str = "sidecar", overwrite: bool = False)
 
 
 def _is_own_run(path: Path) -> bool:
-    """Return whether Sublex wrote a run as it is: its metadata, beside it or in it, match the hash of the file."""
+    """Return whether Sublex wrote a run and nobody changed it since. Then the hash in its metadata matches the file."""
     sidecar = Path(sidecar_path(path))
     if is_sealed(sidecar):
         with suppress(OSError):
@@ -104,7 +106,7 @@ def _is_own_run(path: Path) -> bool:
 
 
 def _is_metadata(sidecar: Path) -> bool:
-    """Return whether there is a file of metadata. A file without their first line is another file, which stays."""
+    """Return whether a file has metadata of Sublex. A file without their first line has something else, and must stay."""
     with suppress(OSError):
         if sidecar.is_file() and not sidecar.is_symlink():
             with open(sidecar, "rb") as file:
@@ -120,7 +122,7 @@ def _counted(rankings: Rankings, counts: list[int]) -> Rankings:
 
 
 def run_lines(rankings: Rankings, tag: str) -> Iterator[np.ndarray]:
-    """Yield the lines of each topic as an array of bytes; the array is overwritten when the next one is made."""
+    """Yield the lines of each topic as an array of bytes. The next topic overwrites the array."""
     from sublex.trec import run_kernels
 
     check_word(tag, "tag")
@@ -198,8 +200,8 @@ def check_word(text: str, what: str) -> None:
 def output_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file to write.
 
-    At the end the new file replaces the file at `path`; after an error the new file is removed. The caller has asked
-    `expect_replaceable`, unless `path` is a device.
+    At the end, the new file replaces the file at `path`; after an error, the new file is removed. Callers must call
+    `expect_replaceable` before, unless `path` is a device.
     """
     try:
         with open(path, "wb", buffering=BUFFER) if is_device(path) else replacing(path, BUFFER) as file:

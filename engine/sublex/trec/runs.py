@@ -23,7 +23,7 @@ from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns, offsets
 from sublex.trec.ids import refuse_faulty
 
-# Documents of a topic that a notebook shows.
+# A notebook shows at most this number of documents of a topic.
 DOCNOS_SHOWN = 3
 
 
@@ -38,8 +38,8 @@ class TopicRanking(NamedTuple):
 class Run(Columns, dict):  # type: ignore[misc]
     """A run by topic: `run[qid]` is `{docno: score}`, best first. `scores` is the column of scores, float32.
 
-    `missing` has, for a run that `Index.run` made, the words of each topic that no document contains, as the topic
-    writes them; topics without such words are not in it.
+    If `Index.run` made the run, `missing` has the words that no document contains, by topic and as the topic writes
+    them. Topics without missing words are left out.
 
     A run is a `dict` because pytrec_eval and ir_measures accept nothing else. Its methods read the columns. The C code
     of pytrec_eval reads the memory of the `dict`, which is filled when pytrec_eval asks whether the run is empty.
@@ -76,7 +76,7 @@ class Run(Columns, dict):  # type: ignore[misc]
             yield TopicRanking(qid, self.docnos.take(self.docs[where]), self.scores[where])
 
     def write(self, path: str | os.PathLike[str], where: str = "sidecar", overwrite: bool = False) -> int:
-        """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none.
+        """Write the run file, and return the number of its lines. `where` places the metadata: sidecar, header or none.
 
         Without `overwrite`, a file is replaced only if Sublex wrote it and nobody has changed it since.
         """
@@ -129,7 +129,7 @@ class Run(Columns, dict):  # type: ignore[misc]
     # A run is also a dict, because pytrec_eval's C code reads the entries of a dict directly and not by the methods above.
 
     def __bool__(self) -> bool:
-        """Return whether there are topics, and fill the `dict` with the topics that have hits.
+        """Return whether the run has topics, and fill the `dict` with the topics that have hits.
 
         A topic without hits crashes the code of trec_eval. Raise InputError for a docno that this code misreads.
         """

@@ -22,18 +22,18 @@ from sublex.readers.tsv import csv_rows
 from sublex.tools.strings import id_fault
 from sublex.trec.rows import Fault, Listener
 
-# Names that the id of a topic may have; the first that a record has counts.
+# The possible names of the field with a topic's id. If a record has several of them, the first counts.
 QID_ALIASES = (
     "qid", "query_id", "query-id", "topic_id", "topic-id", "id", "_id", "number", "num", "identifier", "topic",
 )  # fmt: skip
-# Groups of names for the same field; a user may ask for a field by any name of its group.
+# Each group has several names of the same field. A user may name a field by any name in its group.
 ALIASES = (
     ("title", "query", "text", "question", "query_text", "contents"),
     ("desc", "description"),
     ("narr", "narrative"),
 )
 EXPECTED = "<top> or <topic> elements, JSON lines, qid<TAB>query, qid:query, or CSV whose header names qid and query"
-# Labels that follow a tag in TREC's files and are no part of the topic.
+# Labels that follow a tag in TREC's files, such as `Number:`. They do not belong to the topic.
 LABELS = {
     name: re.compile(rf"\s*(?:{label})\s*:", re.IGNORECASE)
     for name, label in {
@@ -56,15 +56,17 @@ class TopicRecord(NamedTuple):
     line: int
 
 
-# A generator of the records of a file and of the faults of single records. Closing the generator closes the file.
+# A generator that yields the records of a file, and the faults of bad records. Closing the generator closes the file.
 RecordStream = Generator[TopicRecord | Fault, None, None]
 
 
 def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[str, list[TopicRecord]]:
-    """Return the format of a topic file and its records, and report malformed records and ids that come again.
+    """Return the format of a topic file and its records.
 
-    Malformed records, and records with an id that came before, are left out. Raise InputError for a file that is empty
-    or in no known format.
+    Report malformed records and repeated ids.
+
+    Malformed records and records with a repeated id are left out. Raise InputError for an empty file, and for an
+    unknown format.
     """
     head = source.head().removeprefix(BOM).lstrip()
     if not head and source.path != "-":
@@ -78,7 +80,7 @@ def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[
 
 
 def distinct_records(stream: Iterable[TopicRecord | Fault], path: str, listen: Listener) -> list[TopicRecord]:
-    """Return the first record with each id. Report the other records, and a file without any record."""
+    """Return the first record of each id. Report the other records, and a file without records."""
     records: dict[str, TopicRecord] = {}
     for record in stream:
         if isinstance(record, Fault):

@@ -1,4 +1,7 @@
-"""Read topics, as TREC calls queries: each has an id, the text to search for, and the fields that the text is made of."""
+"""Read topics, which are TREC's queries.
+
+A topic has an id, fields, and a text to search for, which is made of some fields.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ class Topic(NamedTuple):
 class Topics(Sequence[Topic]):
     """The topics of a file, in its order, or topics that Python code gave.
 
-    `format` is the detected format, `used` the fields that make the texts, `available` all fields that some topic has,
-    and `notes` sentences of the reader for the user. `path` and `format` are empty for topics that were not read from a
-    file.
+    `format` is the detected format, and `used` the fields that make the texts. `available` are all fields of any topic,
+    and `notes` are sentences from the reader to the user. `path` and `format` are empty for topics that were not read
+    from a file.
     """
 
     def __init__(
@@ -94,8 +97,8 @@ class Topics(Sequence[Topic]):
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     """Read a topic file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
-    `fields` names the fields that make a topic's text, as in `title+desc`; they are joined by a space. Raise InputError, with
-    the line, for a malformed topic, and for a field that no topic has.
+    `fields` names the fields that make a topic's text, as in `title+desc`; they are joined by a space. Raise InputError
+    for a malformed topic, with the line number, and for a field that no topic has.
     """
     source, report = FileSource(path), Report()
     if source.path.startswith(PREFIX):

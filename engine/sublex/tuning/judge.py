@@ -26,7 +26,7 @@ BY_RANK = frozenset({"AP", "nDCG", "P", "R", "RR", "Rprec", "Bpref", "Success", 
 class Judge:
     """Measures the hits of the judged topics `qids` by one measure.
 
-    The values are those of a run with at most `k` hits per topic.
+    The values are the same as for a run with at most `k` hits per topic.
 
     `depth` is the number of hits per topic that the measure needs, at most `k`.
     """
@@ -47,11 +47,12 @@ class Judge:
         self._cutoff = k if self.measure.params.get("judged_only") else min(k, self.measure.params.get("cutoff", k))
         self.depth = self._cutoff if self._by_rank else k
         docs = ({index.doc(docno): docno for docno in judged} for judged in self.qrels.values())
-        # For each topic, the judged documents of the index and their docnos.
+        # For each topic, the judged documents in the index, with their docnos.
         self._judged = [{doc: docno for doc, docno in topic.items() if doc is not None} for topic in docs]
         # Scratch space: marks the judged documents of the topic being measured.
         self._marked = np.zeros(len(self._docnos), np.bool_)
-        # Names for documents without a judgement, one per rank. No docno of a judged document begins like these names.
+        # Made-up docnos for documents without a judgement, one per rank. No docno of a judged document begins like
+        # these.
         names = {docno for judged in self.qrels.values() for docno in judged}
         free = next(mark for n in count(1) for mark in ["?" * n] if not any(name.startswith(mark) for name in names))
         places = range(min(self.depth, len(self._docnos)))
@@ -68,10 +69,10 @@ class Judge:
         return np.concatenate(values)
 
     def _ranking(self, topic: int, hits: Hits) -> dict[str, Any]:
-        """Return a dictionary from docno to score, for which the measure has the same value as for the hits."""
+        """Return a dictionary from docno to score. Its measure has the same value as that of the hits."""
         if not self._by_rank:
-            # The measure may order ties in another way. So the hits with the same score as the last hit within the
-            # cutoff stay.
+            # The measure may order ties in another way. So keep all hits with the same score as the last hit within the
+            # cutoff.
             within = hits.scores >= hits.scores[: self._cutoff].min(initial=np.inf)
             return dict(zip(self._docnos.take(hits.docs[within]).tolist(), hits.scores[within].tolist(), strict=True))
         judged = self._judged[topic]

@@ -16,9 +16,9 @@ from sublex.forms.tables import Table
 from sublex.language.expression import Expression, print_value
 from sublex.tools.messages import counted
 
-# The number of decimals to which means are compared. Smaller differences come from the order of summation.
+# Means are compared to this number of decimals. Smaller differences come from the order of summation.
 DIGITS = 12
-# The most settings that a list shows, and the most columns that a grid shows.
+# The highest number of settings in a list, and the highest number of columns in a grid.
 SHOWN = 10
 OPTIMISTIC = "chosen and measured on the same topics: optimistic"
 TRAINED = "trained and measured on the same topics: optimistic"
@@ -28,8 +28,8 @@ class Setting(NamedTuple):
     """An expression with numbers in place of its ranges.
 
     `text` is the expression as the user wrote it, `expression` its canonical form with all defaults left out, and `values` the
-    numbers by the names of the ranges. `tree` is the canonical form as an `Expression`, which holds the Python objects too,
-    so that `index.search(query, setting.tree)` runs any setting.
+    numbers by the names of the ranges. `tree` is the canonical form as an `Expression`. It includes the Python objects,
+    so `index.search(query, setting.tree)` runs any setting.
     """
 
     text: str
@@ -83,10 +83,10 @@ class Tuning(InParts):
     setting chosen in each fold of cross-validation. `held_out` has the score of each topic under the setting that was
     chosen without this topic.
 
-    `best` is the setting with the highest mean on all topics, and `at_end` names the ranges whose number in `best` is
-    at an end of the range. `default` is the expression without its ranges, or None if this expression cannot run.
-    `names` are the names of the ranges, and `unused` has the ids of judged topics that are not among the `topics` of
-    `sublex.tune`. `language` is that of the topics.
+    `best` is the setting with the highest mean on all topics. `at_end` names the ranges whose number in `best` is at an
+    end of the range. `default` is the expression without its ranges, or None if this expression cannot run. `names` are
+    the names of the ranges. `unused` has the ids of judged topics that are not in the `topics` of `sublex.tune`.
+    `language` is the language of the topics.
     """
 
     expression: str
@@ -130,9 +130,10 @@ class Tuning(InParts):
         return figures
 
     def table(self, digits: int = 4, figures: bool = False) -> Table:
-        """Return a table with a row per fold; with `figures` the figures over all topics follow.
+        """Return a table with a row per fold.
 
-        A mean stands in the column "training" if its topics were used to choose the setting, else in the column "held out".
+        With `figures`, the figures over all topics follow. A mean stands in the column "training" if its topics were
+        used to choose the setting, else in the column "held out".
         """
         head = ["fold", "topics", "best setting", "training", "held out"]
         rows = []
@@ -159,7 +160,7 @@ class Tuning(InParts):
         if len(self.names) == 1 and len(self.settings) <= 2 * SHOWN:
             order = np.argsort([setting.values[self.names[0]] for setting in self.settings])
         else:
-            # Of settings with equal means, `best` comes first, because the search preferred it.
+            # If means are equal, `best` comes first, because the search preferred it.
             order = np.lexsort((np.arange(len(self.means)) != best, -np.round(self.means, DIGITS)))[:SHOWN]
         rows = [
             [*map(print_value, self.settings[k].values.values()), f"{self.means[k]:.{digits}f}"] for k in order.tolist()
@@ -192,7 +193,9 @@ class Tuning(InParts):
         return f"<{self.expression} by {self.measure}: {figures}; {tried}, {topics}, {len(self.folds)} folds>"
 
     def parts(self) -> list[Part]:
-        """Return what was tried, the tables of folds, figures and settings, a remark about ends, and how to run the best."""
+        """Return a summary of the search, tables of folds, figures and settings, a remark about ends, and the best
+        command.
+        """
         language = "" if self.language == "plain" else f", language={self.language!r}"
         run = f"To run the best setting: index.search(query, tuning.best.setting.tree{language})"
         return [self.tried(), self.table(figures=True), self.settings_table(), self.remark(), run]
@@ -245,7 +248,9 @@ class Training(Tuning):
         return f"{self.expression} by {self.measure}: {len(self.qids):,} topics, {len(self.folds)} folds"
 
     def parts(self) -> list[Part]:
-        """Return what was trained, the table of folds and figures, and how to run the model of all topics."""
+        """Return a summary of the training, the table of folds and figures, and the code to run the model of all
+        topics.
+        """
         return [
             self.tried(),
             self.table(figures=True),

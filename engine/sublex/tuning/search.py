@@ -1,7 +1,7 @@
 """The search for the best setting of an expression with ranges, with cross-validation over topics.
 
 Every setting is run once on all judged topics. For each fold, the setting that is best on the other topics is measured on the topics of
-the fold. So no topic is measured by a setting that it helped to choose.
+the fold. So a topic never helps to choose the setting that is measured on it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,10 @@ def settings_of(
     seed: int,
     profile: str | None = None,
 ) -> list[Expression]:
-    """Return the resolved expressions of the settings that `tune` tries, and of the defaults if these can run."""
+    """Return the resolved expressions of the settings that `tune` tries.
+
+    The expression of the defaults is included if it can run.
+    """
     composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
     asked, learned = to_tune(operand(expression, ">>"), index.names, composer.registry)
     tree, _ = composer.meant(asked, defaults)
@@ -125,7 +128,7 @@ def _refuse_lone_weights(node: Any, is_part: bool = False) -> None:
 def split(topics: int, folds: int, seed: int) -> list[np.ndarray]:
     """Return the numbers of the topics of each fold, ascending.
 
-    Topics are dealt at random to folds of about equal size.
+    Topics are distributed at random to folds of about equal size.
     """
     if folds < 2:
         raise InputError(f"folds={folds} should be at least 2: one fold to choose by and one to measure.")
@@ -151,9 +154,9 @@ def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) 
 class _Plan(NamedTuple):
     """The pipelines to run and the settings to choose from.
 
-    `runs` maps printed forms to resolved expressions, in an order in which rankers change rarely. `rows` has the row of
-    each run in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the
-    setting of the expression without its ranges.
+    `runs` maps printed forms to resolved expressions. They are ordered so that neighbours mostly share a ranker. `rows`
+    has the row of each run in the scores. `preferred` lists the settings in the order that decides ties. `default` is
+    the setting of the expression without its ranges.
     """
 
     runs: dict[str, Expression]
@@ -173,7 +176,7 @@ def _planned(
     samples: int,
     seed: int,
 ) -> tuple[list[space.Slot], _Plan]:
-    """Return the ranges of an expression, and the plan of the search for their numbers. `learned` are those to start from."""
+    """Return the ranges of an expression, and the plan of the search for their numbers. The search starts from `learned`."""
     slots = space.slots(tree, composer.registry, defaults)
     if learned:
         slots = [slot._replace(default=number) for slot, number in zip(slots, learned, strict=True)]
@@ -192,9 +195,9 @@ def _plan(
     composer: Composer,
     defaults: Defaults,
 ) -> _Plan:
-    """Return the plan of a search, whose defaults are `start`. Settings that print the same expression are one setting.
+    """Return the plan of a search. `start` has the default numbers. Settings with the same printed form count as one.
 
-    Of settings with equal means, the setting nearest to the defaults wins; of equally near settings, the first wins.
+    If settings have equal means, the one nearest to the defaults wins. If they are equally near, the first wins.
     """
     runs: dict[str, Expression] = {}
     order: dict[str, tuple] = {}
@@ -281,7 +284,7 @@ def _cross_validated(
 def _best(plan: _Plan, scores: np.ndarray, topics: np.ndarray) -> int:
     """Return the position of the setting with the highest mean over `topics`.
 
-    Of settings with equal means, the one that stands first in `plan.preferred` wins.
+    If settings have equal means, the first in `plan.preferred` wins.
     """
     means = np.round(scores[plan.preferred][:, topics].mean(axis=1), DIGITS)
     return plan.preferred[int(np.argmax(means))]

@@ -1,4 +1,4 @@
-"""The settings of an expression with ranges: where the ranges are, and which numbers to try for each."""
+"""The settings of an expression with ranges: find the ranges, and choose the numbers to try for each."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ from sublex.pipeline.stages.stage import DEPTH
 
 # The largest number of settings of a search.
 MOST = 10_000
-# Significant digits of evenly spaced numbers and of randomly drawn numbers, counted from the width of the interval.
+# The numbers of significant digits of evenly spaced numbers and of randomly drawn numbers. Digits are counted from the
+# width of the interval.
 EVEN, DRAWN = 6, 4
 
 
 class Slot(NamedTuple):
     """A range in an expression, and facts about the number that will replace the range.
 
-    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number to use without
-    the range. `limits` are the lowest and the highest number allowed. `parameter` is true for a parameter of a
+    `name` is shown to users. If `whole` is true, only whole numbers are allowed. `default` is the number to use without
+    the range. `limits` are the lowest and the highest allowed number. `parameter` is true for a parameter of a
     component, and false for a weight or a depth. A change of a weight or a depth takes less time, because it needs no
     new searcher.
     """
@@ -66,7 +67,7 @@ def slots(expression: Expression, registry: Registry, defaults: Defaults) -> lis
 
 
 def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
-    """Return all combinations of numbers, the last range changing fastest; an interval gives `steps` evenly spaced numbers."""
+    """Return all combinations of numbers. The last range changes fastest. An interval gives `steps` evenly spaced numbers."""
     if steps < 2:
         raise InputError(f"steps={steps} should be at least 2: an interval has two ends.")
     choices = [_even(slot, steps) for slot in slots]
@@ -92,7 +93,7 @@ def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, 
 def without_ranges(node: Any, registry: Registry) -> Any:
     """Return the expression without its ranges.
 
-    A parameter with a range is left out and so gets its default. A weight with a range becomes 1, and a cut `% {…}`
+    A parameter with a range is left out, so it gets its default. A weight with a range becomes 1, and a cut `% {…}`
     becomes `DEPTH`. All other numbers stay.
     """
 
@@ -128,9 +129,9 @@ def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
 
 
 def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
-    """Return the names of slots whose number is at an end of the range, unless this end is a limit of the slot.
+    """Return the names of slots whose number is at an end of the range.
 
-    The best number may lie beyond the end.
+    Ends that are limits of the slot do not count. The best number may lie beyond the end.
     """
     return tuple(
         slot.name
@@ -177,7 +178,10 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
 
 
 def _items(name: str, value: Any, fields: Any) -> Iterator[tuple[Any, str]]:
-    """Yield the items of a parameter, each with its name: "b of title" for one of a list with an item for each field."""
+    """Yield the items of a parameter, each with its name.
+
+    In a list with an item per field, a name is "b of title", for example.
+    """
     if not isinstance(value, tuple):
         yield value, name
         return
@@ -197,7 +201,7 @@ def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]
 
 
 def _parameter(component: str, param: Param | None, name: str, shown: str, value: Any, own: Any) -> Place:
-    """Return a function that makes the slot of a parameter, or of an item of its list. `shown` is the name of the slot.
+    """Return a function that makes the slot of a parameter, or of an item of its list. `shown` is the slot's name.
 
     An undeclared parameter is no error here, because resolving the expression raises an error for it.
     """
@@ -234,7 +238,7 @@ def _whole(slot: Slot, before: str = "% ") -> Slot:
 
 
 def _short(part: Expression) -> str:
-    """Return the name that the weight or the depth of an expression gets: the name of its component, or its whole normaliser."""
+    """Return a name for the weight or the depth of an expression: the name of its component, or its whole normaliser."""
     while not isinstance(part, Call):
         match part:
             case Weighted(expression=inner) | Cut(expression=inner):

@@ -1,4 +1,4 @@
-"""Train a learned model by cross-validation: each fold is ranked by a model that learned from the topics of the other folds."""
+"""Train a learned model by cross-validation. Each fold is ranked by a model that learned from the other folds' topics."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Progress = Callable[[int, int], None]
 
 
 def model_to_train(tree: Expression) -> LearnedModel | None:
-    """Return the model that an expression ends with; None if it has none.
+    """Return the learned model at the end of an expression; None if there is none.
 
-    Raise InputError for an expression with a model that stands elsewhere, or with ranges beside the model.
+    Raise InputError if an expression has a model in another place, or ranges beside the model.
     """
     models = [node for node in walk(tree) if isinstance(node, LearnedModel)]
     if not models or ranges(tree):
@@ -54,7 +54,10 @@ def trained(
     language: str,
     progress: Progress,
 ) -> Training:
-    """Return what models score on the topics that they did not learn from. `parts` has the numbers of the topics of each fold."""
+    """Return the scores of models on topics from which they did not learn.
+
+    `parts` has the numbers of the topics of each fold.
+    """
     assert isinstance(tree, Chain)
     before, qids = chain(tree.stages[:-1]), list(texts)
     table = features(
@@ -103,7 +106,10 @@ def _setting(before: Expression, model: LearnedModel) -> Setting:
 
 
 def _scores(index: Index, table: Features, model: LearnedModel | None, qids: Sequence[str], judge: Judge) -> np.ndarray:
-    """Return the measure of each topic when its candidates are ranked by a model, or stay as they were found."""
+    """Return the measure of each topic.
+
+    A model ranks its candidates; without a model, they stay in the order of retrieval.
+    """
     rankings = []
     for qid in qids:
         rows = table.groups.get(qid, slice(0, 0))

@@ -1,6 +1,6 @@
 """The blend stage: a weighted sum of the scores of several scorers.
 
-The file also has the normaliser, which brings scores to a common scale.
+The normaliser, which brings scores to a common scale, is here too.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ class BlendPart(NamedTuple):
 class BlendScoring(Scoring):
     """A weighted sum of scorers on one state. `parts` has each part with its scoring.
 
-    The candidates are those of the state. Before the first retrieval they are the documents that any part finds; each
-    part has its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms,
-    so `a + b` and `b + a` give equal scores.
+    The candidates are those of the state. Before the first retrieval, the candidates are all documents that at least
+    one part finds; each part has its own depth. Every part scores all candidates. The parts are added up in the order
+    of their printed forms, so `a + b` and `b + a` give equal scores.
     """
 
     def __init__(self, snapshot: Snapshot, parts: Sequence[BlendPart], state: State):
@@ -144,7 +144,7 @@ class BlendScoring(Scoring):
         weights = [part.weight for part, _ in self.parts]
         if not all(SURE_WEIGHT <= abs(weight) <= 1 / SURE_WEIGHT for weight in weights):
             expect_weights(weights)
-            # A normaliser makes scores of exactly 0, which are none that were lost.
+            # A normalised score of exactly 0 is a valid score, and no underflow.
             expect_no_loss(total[total != 0], weights)
         return total
 

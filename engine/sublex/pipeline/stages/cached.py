@@ -1,4 +1,4 @@
-"""The cached stage: a scorer that keeps its results, so that pipelines which differ only in weights share them."""
+"""The cached stage: a scorer that keeps its results. Pipelines that differ only in weights share them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sublex.retrieval.hits import Hits
 
 
 class Cache:
-    """Results by key, in two generations. `turn()` drops the results that were not used since the `turn()` before."""
+    """Results by key, in two generations. `turn()` drops the results that were not used since the previous `turn()`."""
 
     def __init__(self) -> None:
         self._now: dict[Hashable, Any] = {}
@@ -35,7 +35,8 @@ class CachedScoring(Scoring):
 
     def __init__(self, name: str, inner: Scorer, cache: Cache, state: State):
         self.name, self.inner, self.cache, self.state = name, inner, cache, state
-        # The query's condition decides which documents are allowed; a key with their mask would keep it in memory.
+        # The key needs no mask of allowed documents: the query's condition decides the mask. A mask in the key would
+        # stay in memory.
         self._key = state._replace(allowed=None)
 
     @cached_property
@@ -52,7 +53,7 @@ class CachedScoring(Scoring):
 def cached(name: str, inner: Scorer, cache: Cache) -> Scorer:
     """Return a scorer that caches its results for states without hits.
 
-    Results that depend on earlier hits are not cached.
+    Results for states with hits depend on these hits, so they are not cached.
     """
 
     def start(state: State) -> Scoring:

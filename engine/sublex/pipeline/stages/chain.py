@@ -1,4 +1,6 @@
-"""The chain stage: several stages, one after the other; the last one is a scorer.
+"""The chain stage: it runs several stages in order.
+
+The last stage is a scorer.
 
 The file also has the cut stage, which keeps the first hits of a scorer.
 """
@@ -20,8 +22,8 @@ from sublex.retrieval.hits import Hits
 class ChainScoring(Scoring):
     """A chain such as `BM25 >> RM3 >> BM25` for one query: the stages before the last have run, and the last one scores.
 
-    The masks of the state hold for the last scorer, and for stages before it if all stages in between let them through.
-    A document that the stages did not find gets the score -inf, "no opinion".
+    The masks of the state apply to the last scorer. They apply to an earlier stage if all stages after it let masks
+    through. A document that the stages did not find gets the score -inf, "no opinion".
     """
 
     def __init__(self, before: Sequence[Stage], last: Scorer, state: State):
@@ -61,11 +63,11 @@ class ChainScoring(Scoring):
 
 
 class CutScoring(Scoring):
-    """A scorer with a cut, such as `BM25 % 100`, for one query.
+    """The scoring of a scorer with a cut, such as `BM25 % 100`, for one query.
 
     The depth limits only the documents that `find` returns. Documents that another part of a blend found are scored at
     any rank. A depth above the usual one also raises the number of candidates within the scorer. The masks of the state
-    hold for the hits after the cut, not for the scorer.
+    apply to the hits after the cut, not to the scorer.
     """
 
     def __init__(self, inner: Scorer, depth: int, state: State):

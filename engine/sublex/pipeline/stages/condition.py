@@ -30,7 +30,10 @@ class ConditionKeep:
         return kept
 
     def _narrow(self, part: Condition | ColumnTest | str, kept: np.ndarray, holds: bool) -> None:
-        """Keep only documents for which a condition, a comparison or a term holds, or for which it does not if `holds` is false."""
+        """Keep only documents that match a condition, a comparison or a term.
+
+        If `holds` is false, keep only those that do not.
+        """
         if not isinstance(part, Condition):
             found = self._documents(part)
             if holds:
@@ -40,12 +43,13 @@ class ConditionKeep:
         elif part.kind == "not":
             self._narrow(part.parts[0], kept, not holds)
         elif (part.kind == "all") == holds:
-            # Each part has to hold, or none.
+            # Documents must match all parts, or no part.
             for inner in part.parts:
                 if kept.any():
                     self._narrow(inner, kept, holds)
         else:
-            # One part has to hold, or not to hold: `rest` has the documents for which none did so far.
+            # Documents must match at least one part, or fail at least one part. `rest` has the documents without such a
+            # part so far.
             rest = kept.copy()
             for inner in part.parts:
                 if rest.any():

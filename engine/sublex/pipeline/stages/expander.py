@@ -67,7 +67,7 @@ class ExpanderStage(Stage):
             )
         if not known:
             raise PluginError(f"The expander {self.name} gave evidence that is not sublex.contracts.base.Evidence.")
-        # A query with another text is a new one: its own terms are the original ones.
+        # A query with another text is a new query, so its own terms become the original terms.
         is_same = query.text == old.text
         return state._replace(query=_with_constraints(old, query), hits=None, original=original if is_same else None)
 
@@ -87,9 +87,9 @@ class ExpanderStage(Stage):
 
 
 def _with_constraints(old: Query, new: Query) -> Query:
-    """Return the new query with the tree, condition, vectors and judgements of the old one.
+    """Return the new query with the tree, condition, vectors and judgements of the old query.
 
-    Added terms that the condition excludes are left out.
+    Drop added terms that the condition excludes.
     """
     excluded = old.condition.excluded() if old.condition else frozenset()
     kept = (old.condition, old.given, old.judged)
@@ -101,5 +101,5 @@ def _with_constraints(old: Query, new: Query) -> Query:
 
 
 def _explained(evidence: Evidence) -> Explanation:
-    """Return the evidence that an expander gives, as a part of an explanation."""
+    """Return the evidence of an expander as a part of an explanation."""
     return Explanation(evidence.value, evidence.label, "evidence", tuple(map(_explained, evidence.parts)))

@@ -29,7 +29,7 @@ from sublex.tools.strings import read_only
 
 
 class NamedFilter:
-    """A filter of an expression on a snapshot. `key` tells its mask from others in `masks`."""
+    """A filter of an expression on a snapshot. `key` identifies its mask in `masks`."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class NamedFilter:
     def mask(self) -> Mask:
         """Return the mask of a filter that looks at each document alone.
 
-        A function is called for one document at a time and reads it, so it is not asked about all documents at once.
+        A user's function reads one document for each call, so it is not asked about all documents in advance.
         """
         if isinstance(self.filter, (FunctionFilter, ObjectFilter)):
             self.filter.part.refuse_changed()
@@ -149,5 +149,8 @@ class FilteredScorer(Scorer):
 
 
 def noted(tree: Explanation, note: Explanation) -> Explanation:
-    """Return an explanation with a note, whose value is 0 if the document is dropped; the explanation's is then -inf."""
+    """Return an explanation with a note.
+
+    If the filter drops the document, the note has the value 0 and the explanation -inf.
+    """
     return tree._replace(value=tree.value if note.value else float(NO_OPINION), parts=(note, *tree.parts))

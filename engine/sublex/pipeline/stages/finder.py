@@ -25,13 +25,13 @@ from sublex.retrieval.hits import Hits
 from sublex.tools.messages import counted
 from sublex.trec.ids import id_text
 
-# What finders found in the search that this thread is at, by the number of the finder and the text of the query.
+# The results of finders in the present search of this thread. The key is the finder's number and the query's text.
 _FOUND: ContextVar[dict[tuple[int, str], Hits] | None] = ContextVar("found", default=None)
 
 
 @contextmanager
 def one_search() -> Iterator[None]:
-    """Call no finder twice for a query within this block."""
+    """Within this block, call a finder at most once for each query."""
     token = _FOUND.set({}) if _FOUND.get() is None else None
     try:
         yield
@@ -41,7 +41,7 @@ def one_search() -> Iterator[None]:
 
 
 class FinderScoring(Scoring):
-    """A finder on one state. Its hits are all documents that it finds for the query; others get no score.
+    """A finder on one state. Its hits are all documents that it finds for the query. Other documents get no score.
 
     `find_all` returns these hits for the text of a query.
     """
@@ -70,7 +70,7 @@ class FinderScoring(Scoring):
 
 
 class _FoundDocuments:
-    """What a finder finds in one snapshot. Each docno is looked up once."""
+    """The documents of one snapshot that a finder finds. Each docno is looked up once."""
 
     def __init__(self, finder: Finder, snapshot: Snapshot, cache: Cache | None):
         self.finder, self.snapshot, self.cache = finder, snapshot, cache
@@ -96,7 +96,7 @@ class _FoundDocuments:
         return Hits.ranked(self.snapshot, docs[kept].astype(np.int32), scores[kept])
 
     def _scored(self, query: str) -> tuple[list[str], np.ndarray]:
-        """Return the docnos and scores for a query: from the folder of the cache, or else from the function."""
+        """Return the docnos and scores for a query, from the cache if it has them, and otherwise from the function."""
         finder = self.finder
         if finder.cache is None:
             return self._called(query)
@@ -134,10 +134,10 @@ class _FoundDocuments:
         return place
 
     def _warn_of_strangers(self, query: str, docnos: list[str], there: np.ndarray) -> None:
-        """Warn if documents were found, and none was ever in the index as far as the index knows.
+        """Warn if the function found documents, and the index knows that it never had any of them.
 
-        A function that has found documents of an index once may find deleted ones later. So there is at most one warning
-        for a finder and an index.
+        There is at most one warning for a finder and an index. There is none after the finder found a document of the
+        index, because it may find deleted documents later.
         """
         path = str(self.snapshot.path)
         with self.finder.lock:

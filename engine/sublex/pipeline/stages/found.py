@@ -1,4 +1,4 @@
-"""What users' functions find: documents with scores, in any of the forms that a function may return."""
+"""Read the documents and scores that a user's function returns, in any of the allowed forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import shown
 from sublex.trec.given_tables import DOCNOS, SCORE_NAMES
 
-# The most pairs that are taken from a generator, which may have no end.
+# At most this number of pairs is taken from a generator, which may have no end.
 MOST_PAIRS = 1_000_000
 
 
@@ -20,7 +20,7 @@ def found_by(who: str, found: Any) -> list[tuple[Any, Any]]:
 
     A Series has the scores, and the docnos as its index.
 
-    Raise InputError for any other value. `who` is what the message calls the function.
+    Raise InputError for any other value. `who` is the function's name in the message.
     """
     if isinstance(found, Hits):
         return [(hit.docno, hit.score) for hit in found]

@@ -72,10 +72,10 @@ class LearnedScoring(Scoring):
 
 
 def feature_rows(scorings: Sequence[Scoring], docs: np.ndarray) -> np.ndarray:
-    """Return the scores of documents by several expressions: a row for each document, a column for each expression.
+    """Return a matrix of scores, with a row for each document and a column for each expression.
 
-    A document on which an expression has no opinion gets the lowest score that the expression gives to any of the documents, as
-    in a blend, or 0 if there is none.
+    If an expression has no opinion on a document, the document gets the expression's lowest score for these documents,
+    as in a blend. If the expression scores none of them, the score is 0.
     """
     rows = np.empty((len(docs), len(scorings)))
     for column, scoring in enumerate(scorings):

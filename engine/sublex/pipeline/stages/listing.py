@@ -1,6 +1,7 @@
-"""The listing stage: all documents with the score 0, in descending order of docno, as documents with equal scores stand.
+"""The listing stage: all documents with the score 0, in descending order of docno, which is the order of equal scores.
 
-It comes before filters that stand alone, and answers queries that ask for values of columns and for no words.
+It comes before filters that have no stage before them. It also answers queries that name values of columns but no
+words.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sublex.retrieval.hits import Hits
 
 
 class Everything(Expression):
-    """The expression of the listing stage, which no text means."""
+    """The expression of the listing stage. Users cannot write it."""
 
     def __str__(self) -> str:
         return "all documents"

@@ -1,4 +1,4 @@
-"""Masks: which documents of a snapshot a filter keeps. A filter is asked about each document at most once."""
+"""Masks: the documents of a snapshot that a filter keeps. A filter is asked about each document at most once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sublex.index.snapshot import Snapshot
 UNKNOWN, FAILS, PASSES = 0, 1, 2
 # The most documents of one call of a filter.
 CALL = 1 << 16
-# The masks of a snapshot that were used last are kept, up to this number of bytes.
+# The last masks that were used on a snapshot stay in memory, up to this number of bytes.
 MOST_BYTES = 1 << 26
-# A function that returns whether a filter keeps each of some documents.
+# A function that takes numbers of documents, and returns for each whether a filter keeps it.
 Keep = Callable[[np.ndarray], np.ndarray]
 
 
@@ -24,8 +24,8 @@ class Mask:
     """The answers of a filter that looks at each document alone. Several threads may use a mask.
 
     `keep` returns a bool array for an array of live documents of the snapshot. Deleted documents never pass. With
-    `at_once`, the first use asks about all live documents. Without, a search asks only about the documents that it
-    looks at.
+    `at_once`, the first use asks about all live documents. Otherwise a search asks only about the documents that it
+    reaches.
     """
 
     def __init__(self, keep: Keep, snapshot: Snapshot, at_once: bool = True):
@@ -56,18 +56,18 @@ class Mask:
 
     @property
     def answers(self) -> np.ndarray:
-        """The answers about all documents, which are PASSES for those that pass. All must be known: `passing` says so."""
+        """The answers about all documents: PASSES for each document that passes. Use it only if `passing` is not None."""
         return self._answers
 
     @property
     def passing(self) -> np.ndarray | None:
-        """The numbers of all documents that pass, ascending; None as long as this is not known."""
+        """The numbers of all documents that pass, ascending; None until the filter has answered about all documents."""
         if self._passing is None and self.at_once:
             self._ask(np.arange(len(self)))
         return self._passing
 
     def _ask(self, docs: np.ndarray) -> None:
-        """Ask the filter about those of the documents on which it has not answered yet."""
+        """Ask the filter about the documents for which its answer is not known yet."""
         with self._lock:
             new = np.unique(docs[self._answers[docs] == UNKNOWN]).astype(np.int32)
             if not len(new) and (self._unknown or self._passing is not None):
@@ -79,7 +79,7 @@ class Mask:
                 self._unknown -= len(part)
             if not self._unknown and self._passing is None:
                 self._passing = np.flatnonzero(self._answers == PASSES).astype(np.int32)
-                # All answers are known, so what the filter keeps in memory is of no use any more.
+                # All answers are known, so the data that the filter keeps in memory can go.
                 del self._keep
 
 
@@ -103,7 +103,7 @@ class Masks:
 
 
 def passes(masks: Sequence[Mask], docs: np.ndarray) -> np.ndarray:
-    """Return whether each document passes all masks. Each mask is asked only about what passes those before it."""
+    """Return whether each document passes all masks. A mask is asked only about documents that pass the earlier masks."""
     kept = np.arange(len(docs))
     for mask in masks:
         kept = kept[mask.of(docs[kept])]
@@ -115,7 +115,7 @@ def passes(masks: Sequence[Mask], docs: np.ndarray) -> np.ndarray:
 def first_passing(masks: Sequence[Mask], docs: np.ndarray, k: int) -> np.ndarray:
     """Return the places of the first k of `docs` that pass all masks; fewer if fewer pass.
 
-    At most twice as many documents as necessary are looked at, because a look may call a function of the user.
+    Blocks of documents are tested, at most twice the necessary number, because a test may call a function of the user.
     """
     found, begin, end = np.empty(0, np.int64), 0, k
     while begin < len(docs) and len(found) < k:
@@ -125,6 +125,6 @@ def first_passing(masks: Sequence[Mask], docs: np.ndarray, k: int) -> np.ndarray
 
 
 def narrowest(masks: Sequence[Mask]) -> np.ndarray | None:
-    """Return the documents that pass one mask, the one that the fewest pass; None if no mask knows its documents."""
+    """Return the documents that pass the mask with the fewest documents; None if no mask knows its documents."""
     known = [mask.passing for mask in masks]
     return min((docs for docs in known if docs is not None), key=len, default=None)

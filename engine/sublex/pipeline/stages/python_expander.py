@@ -24,7 +24,7 @@ class GivenExpander:
         self.part, self.snapshot, self.docs = part, snapshot, part.docs
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Call the function, and return the query that it gives, as a query."""
+        """Call the function, and return its result as a query."""
         part = self.part
         with part.call() as thing, contract("expander", called(part, query.text)):
             expand = thing.expand if is_expander(thing) else thing
@@ -42,8 +42,7 @@ class GivenExpander:
     def _terms(self, weights: Mapping[Any, Any]) -> Iterable[tuple[str, float]]:
         """Yield the terms of words, each with the word's weight.
 
-        A term of the index stands for itself, and so does an operator. Any other word is analysed, as the words of a
-        query are.
+        A term of the index and an operator stay as they are. Any other word is analysed like a word of a query.
         """
         for word, weight in weights.items():
             if not isinstance(word, str):

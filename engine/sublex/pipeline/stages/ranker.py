@@ -21,7 +21,7 @@ FEW = 50
 
 
 class ScoringOnce(Scoring):
-    """A stage on one state that does not score again what it has found: those documents keep their scores."""
+    """A stage on one state. A document that the stage has found keeps its score, and is not scored again."""
 
     hits: Hits | None = None
 
@@ -39,7 +39,7 @@ class ScoringOnce(Scoring):
         return scores
 
     def computed(self, docs: np.ndarray) -> np.ndarray:
-        """Return the computed scores of documents, whether they were found or not."""
+        """Compute and return the scores of documents, also for documents that were found."""
         raise NotImplementedError
 
 
@@ -78,7 +78,7 @@ class RankerScoring(ScoringOnce):
 
 
 def search_among(searcher: Searcher, query: Terms, masks: Sequence[Mask], k: int) -> Hits | None:
-    """Return the best k documents that pass masks; None if a mask does not know yet which documents pass."""
+    """Return the best k documents that pass all masks. Return None if a mask does not know its documents yet."""
     few = narrowest(masks)
     if few is None or any(mask.passing is None for mask in masks):
         # A function of the user is asked about as few documents as possible.
@@ -92,7 +92,7 @@ def search_among(searcher: Searcher, query: Terms, masks: Sequence[Mask], k: int
 
 
 def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, weight: float, doc: int) -> Explanation:
-    """Return the explanation of what one query term adds. It is evidence if the document lacks the term."""
+    """Return the explanation of the amount that a query term adds. If the document lacks the term, it is only evidence."""
     snapshot = searcher.snapshot
     label = snapshot.corpus.surface(term)
     origins = ", ".join(dict.fromkeys(t.origin for t in query.terms if t.term == term))

@@ -46,7 +46,7 @@ class RepresentationScoring(Scoring):
         loaded = self.representation
         if loaded.sums:
             return loaded.searcher.search(self._weights, k)
-        # A search under masks goes deeper until enough documents pass, so no search may leave out documents.
+        # Under masks, a search is repeated with a greater depth until enough documents pass. So it must be exhaustive.
         found = loaded.find_by_sketches(self._encoded, k, bool(self.state.binding))
         best = loaded.best(self._scores, k) if found is None else loaded.best(found[1], k, found[0])
         return Hits.ranked(loaded.snapshot, *best).first(k)

@@ -29,7 +29,7 @@ class RetrieverScoring(ScoringOnce):
         self._refuse_operators()
 
     def _refuse_operators(self) -> None:
-        """Raise InputError if the query has an operator that the retriever does not take."""
+        """Raise InputError if the query has an operator that the retriever does not support."""
         for term, weight in self.state.query.weights().items():
             if weight and isinstance(term, Operator):
                 with contract("retriever", self.name):
@@ -84,7 +84,7 @@ def _worded(label: str, words: Mapping[str, str]) -> str:
 
 
 def attachment_of(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
-    """Return the foreign index that a retriever searches.
+    """Return the record of the foreign index that a retriever searches.
 
     Raise IndexProblem if the snapshot has no index of its engine.
     """

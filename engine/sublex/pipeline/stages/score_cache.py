@@ -21,7 +21,7 @@ from sublex.errors import InputError
 
 # The file may contain only this table. WITHOUT ROWID stores the rows in the order of the key, with no further index.
 TABLE = "CREATE TABLE scores (key BLOB PRIMARY KEY, score REAL NOT NULL) WITHOUT ROWID"
-# The file with what a function found may contain only this table, with lists in JSON.
+# The file of documents that a function found may contain only this table. Its lists are JSON.
 FOUND = "CREATE TABLE found (key BLOB PRIMARY KEY, docnos TEXT NOT NULL, scores TEXT NOT NULL) WITHOUT ROWID"
 # The most keys in one SQL query. SQLite allows at least 999 values.
 KEYS = 500
@@ -112,7 +112,7 @@ class FoundCache(_CacheFile):
         return docnos, np.array(scores, np.float64)
 
     def put(self, key: bytes, docnos: Sequence[str], scores: np.ndarray) -> None:
-        """Add what was found for a key. Documents without an opinion are left out."""
+        """Add the docnos and scores for a key. Documents with the score -inf are left out."""
         known = [(docno, score) for docno, score in zip(docnos, scores.tolist(), strict=True) if score > NO_OPINION]
         row = key, json.dumps([docno for docno, _ in known]), json.dumps([score for _, score in known])
         with self._open() as database, database:
@@ -120,7 +120,7 @@ class FoundCache(_CacheFile):
 
 
 def _listed(text: object) -> list[Any]:
-    """Return the list in a JSON text; a list with the value itself, which no check allows, if there is none."""
+    """Return the list in a JSON text. Any other value comes back inside a list, which later checks refuse."""
     try:
         found = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):

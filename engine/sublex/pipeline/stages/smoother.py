@@ -1,4 +1,4 @@
-"""The stage of a smoother: the hits of the stage before it, with scores that are smoothed over a graph of near documents."""
+"""The smoother stage: it changes the scores of the hits before it by those of near documents in a graph."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SmootherScoring(Scoring):
         return self.state.hits
 
     def scored(self, docs: np.ndarray) -> np.ndarray:
-        """Return the documents that the stage scores, given the hits before it: these, and with `add` those near them."""
+        """Return the documents that the stage scores: the hits before it and, with `add`, the documents near them."""
         if not self.smoother.add:
             return docs
         found, _ = self.graph.nearest(docs)
@@ -54,7 +54,10 @@ class SmootherScoring(Scoring):
         return scores.astype(np.float32)
 
     def _before(self, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents from the stage before, float64; a document that it did not find counts as the lowest hit."""
+        """Return the scores of documents from the stage before, as float64.
+
+        Documents that are no hits get the lowest score.
+        """
         hits = self._hits
         scores = scores_in(hits, docs).astype(np.float64)
         lowest = float(hits.scores.min()) if len(hits) else 0.0

@@ -18,19 +18,19 @@ from sublex.retrieval.searcher import Searcher, Terms
 
 # The number of candidates that a retrieval keeps for later stages, unless `%` sets another number.
 DEPTH = 1000
-# A search under masks first finds SPARE times as many documents as it would need if documents passed at random. If fewer
-# than k of them pass, it finds DEEPER times as many.
+# Estimate the number of documents that a search under masks needs, as if documents passed at random. The search first
+# finds SPARE times this number. If fewer than k documents pass, the number is multiplied by DEEPER.
 SPARE, DEEPER = 1.2, 4
 
 
 class State(NamedTuple):
     """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps.
 
-    `original` is the query before all expanders, None before the first.
+    `original` is the query before all expanders; it is None until the first expander has run.
 
-    A scoring finds only documents that pass all `masks`, those of filters, and the mask `allowed`, that of the query's
-    condition. Hits from before a `%` may not pass; `candidates` are the hits that do. A mask of a filter holds for some
-    stages, and `allowed` for all.
+    `masks` are those of filters, and `allowed` is the mask of the query's condition. A scoring finds only documents
+    that pass all of them. Hits from before a `%` may fail a mask; `candidates` are the hits that pass. A mask of a
+    filter applies to some stages, and `allowed` to all.
     """
 
     query: Query
@@ -42,13 +42,13 @@ class State(NamedTuple):
 
     @property
     def binding(self) -> tuple[Mask, ...]:
-        """All masks: that of the query's condition, and those of filters."""
+        """All masks: the one of the query's condition, and those of filters."""
         return self.masks if self.allowed is None else (self.allowed, *self.masks)
 
     def filtered(self, mask: Mask) -> State:
         """Return the state with one more mask.
 
-        Masks that know their documents come first, so that functions of the user are asked about few documents.
+        Masks that know their documents come first. So a function of the user is asked about fewer documents.
         """
         return self._replace(masks=tuple(sorted((mask, *self.masks), key=lambda mask: not mask.at_once)))
 
@@ -118,14 +118,14 @@ class Scoring:
 
     @property
     def search_alone(self) -> Search | None:
-        """The searcher that alone finds the hits of `find`, and its terms; None without such a searcher."""
+        """The searcher, with its terms, if `find` needs nothing but this searcher; otherwise None."""
         return None
 
     def search_passing(self, k: int) -> Hits:
         """Return the best k documents of the collection that pass the masks of the state.
 
         If few documents pass, all of them are scored. Otherwise the search goes deeper until k of its documents pass.
-        The first takes about as long as the second if len(few) is k * documents / len(few), measured on 100,000 abstracts.
+        Both ways take about as long if len(few) is k * documents / len(few), as measured on 100,000 abstracts.
         """
         masks = self.state.binding
         few = narrowest(masks)
@@ -143,7 +143,7 @@ class Scoring:
             depth *= DEEPER
 
     def scored(self, docs: np.ndarray) -> np.ndarray:
-        """Return the documents on which the scorer has an opinion, given the hits of the stage before: these."""
+        """Return the documents that the scorer scores, given the hits of the stage before. By default, these are the same."""
         return docs
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
@@ -182,8 +182,8 @@ def obeying(
 ) -> Scorer:
     """Return a scorer that finds only documents which the condition of its query allows. `allowed` returns their mask.
 
-    `listing` answers queries that ask for values of columns, and for no words. `own_language` is the expression of the
-    scorer if it reads queries in the language of another engine, else None.
+    `listing` answers queries that name values of columns but no words. `own_language` is the scorer's expression if the
+    scorer reads the query language of another engine, and otherwise None.
     """
 
     def start(state: State) -> Scoring:

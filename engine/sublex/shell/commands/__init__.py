@@ -1,4 +1,7 @@
-"""The commands of the session itself, a file for each theme: they change what the shell remembers, so no other face has them."""
+"""The commands of the session itself, a file for each theme.
+
+They change the memory of the shell, so no other face has them.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ THEMES = {
 
 
 def built_in() -> ShellCommands:
-    """Return a table of the operations that the shell has, and of its own commands."""
+    """Return a table of the operations in the shell, and of the shell's own commands."""
     table = ShellCommands()
     for section, places in SECTIONS.items():
         for name, place in places.items():
-            # The other places are files of the command line.
+            # All other operations belong to the command line.
             if "." not in place:
                 each = find(name)
                 each.section = section
@@ -39,7 +42,7 @@ def built_in() -> ShellCommands:
 
 
 def add_plugins(table: ShellCommands, registry: Any) -> list[str]:
-    """Add the operations of the installed plugins; return a sentence for each plugin that failed."""
+    """Add the operations of the installed plugins. Return a sentence for each plugin that failed."""
     found, failures = plugin_operations(registry)
     for each in found:
         try:

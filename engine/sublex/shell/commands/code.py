@@ -1,4 +1,4 @@
-"""Commands that print the last step as code, which gives the same result outside of the shell."""
+"""Commands that print the last step as code. The code gives the same result outside the shell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.operations.parameters import DataFile
 from sublex.operations.searching import compared
 from sublex.shell.session import Last, Session
 
-# How code prints a result.
+# The lines of Python that print a result.
 PRINTERS = {
     "hits": "for hit in {}:\n    print(hit.rank, hit.docno, hit.score)",
     "rows": "for row in {}:\n    print(row)",

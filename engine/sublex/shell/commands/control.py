@@ -15,7 +15,7 @@ from sublex.shell.session import Session
 from sublex.tools.messages import counted
 from sublex.tools.outputs import without_links
 
-# Columns of the usage of a command in the list.
+# The width of the usage of a command in the list, in columns.
 USAGE = 20
 
 

@@ -92,6 +92,6 @@ def unsave(session: Session, name: SavedName) -> Shown:
 def history(session: Session, file: DataFile) -> Shown:
     """Write the lines of this session to a file; `sublex shell INDEX --replay FILE` runs them again."""
     lines = [text for text in session.lines if not text.startswith(":history")]
-    # Bytes that are not UTF-8 come from a terminal as surrogates, and go back as they were.
+    # Bytes that are not UTF-8 come from a terminal as surrogates, and are written unchanged.
     replace_file(session.new_file(file), "".join(f"{text}\n" for text in lines).encode(errors="surrogateescape"))
     return Shown(lambda: [line(f"{file} has {counted(len(lines), 'line')}")])

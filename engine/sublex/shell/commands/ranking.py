@@ -96,7 +96,7 @@ def _component_with(session: Session, parameter: str) -> str:
 
 
 def _changes(text: str) -> list[str]:
-    """Return the changes of a line; blanks separate them, except within parentheses and brackets."""
+    """Return the changes in a line. Blanks separate them, except within parentheses and brackets."""
     changes, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")

@@ -32,7 +32,7 @@ def topics(session: Session, file: DataFile, fields: Annotated[str, positional("
     try:
         noted = topics_notes(loaded, session.index, session.settings.language, LANGUAGE)
     except InputError as error:
-        # A query that cannot be read is an error when it is asked; the other topics can be asked all the same.
+        # A query that cannot be read raises an error only when it is asked, so the other topics can be used.
         noted = [str(error)]
     notes = [*loaded.notes, *noted]
     return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
@@ -116,7 +116,7 @@ def judge(
 
 
 def _judge_form(session: Session, path: Path, form: Path, write: bool) -> Shown:
-    """Write the judgements of a form that are not in the file yet, each as a step that :unjudge takes back."""
+    """Write the judgements of a form that are not in the file yet. Each is a step that :unjudge can take back."""
     if not form.is_file():
         raise InputError(f"There is no form {form}; name one that sublex pool wrote.")
     given = list(read_form(form))
@@ -150,9 +150,9 @@ def _judgements(session: Session) -> Path:
 
 
 def _expect_leave(session: Session, path: Path, write: bool, instead: str = ":judge --write N GRADE") -> None:
-    """Raise InputError unless the session may write to a file: its own, or one to which the user lets it write.
+    """Raise InputError unless the session may write to a file.
 
-    `instead` is the command that writes to it without asking.
+    Sublex must have made the file, or the user must agree. `instead` is the command that writes without asking.
     """
     if write or path.absolute() in session.judged or is_own(path):
         session.judged |= {path.absolute()}
@@ -165,7 +165,7 @@ def _expect_leave(session: Session, path: Path, write: bool, instead: str = ":ju
 
 
 def _judged(session: Session, sentence: str) -> Shown:
-    """Read the judgements again, and return a sentence about what became of one, with the measures of the topic."""
+    """Read the judgements again. Return `sentence` about a changed judgement, with the measures of the topic."""
     assert session.qrels_path is not None
     has_judgements = os.path.getsize(session.qrels_path) > 0
     session.qrels = sublex.read_qrels(session.qrels_path, session.contradictions) if has_judgements else None
