@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sublex.contracts.base import Document
 
-# Whether tests take all of many cases that are alike, as .ci/run has them do.
+# Whether tests take all of many cases that are alike, as `make all` has them do.
 ALL = os.environ.get("SUBLEX_TESTS") == "all"
 CHARACTERS = st.characters(exclude_categories=["Cs"])
 COMMON = ("whale", "Whale", "whales", "WHALES", "the", "of", "ship", "ships", "harpoon", "sea", "and", "bank", "banks")
@@ -40,7 +40,7 @@ def words() -> st.SearchStrategy[str]:
 
 
 def every(number: int) -> int:
-    """Return `number`: of many cases that are alike, a test takes every so many. Return 1 in .ci/run, which takes all."""
+    """Return `number`: of many cases that are alike, a test takes every so many. Return 1 where $SUBLEX_TESTS is `all`."""
     return 1 if ALL else number
 
 

@@ -74,7 +74,7 @@ STARTING = (
     representations.same_bytes_for_workers_and_hash_seeds,
     representations.loads_in_a_fresh_process,
 )
-# All checks of all expressions; those that start processes are made of the other expressions in .ci/run only.
+# All checks of all expressions; those that start processes are made of the other expressions with SUBLEX_TESTS=all only.
 CASES = [
     (expression, check)
     for expression in BUNDLED

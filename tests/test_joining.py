@@ -203,4 +203,6 @@ def test_the_commands_tell_what_they_made(demo):
     assert demo("search", "both", "crane", "--format", "json").output.replace('"both"', '"demo"') == (
         demo("search", "demo", "crane", "--format", "json").output
     )
-    assert demo("join", "more", "frist", "second").messages.startswith("sublex: No index at indexes/frist; did you mean first?")
+    assert demo("join", "more", "frist", "second").messages.startswith(
+        "sublex: No index at indexes/frist; did you mean first?"
+    )

@@ -157,7 +157,7 @@ def test_no_command_follows_what_endangers_files(full, tmp_path, kind):
     attempts(full, tmp_path / "place", names, kind, 0, every(3))
 
 
-# All pairs of a command and a path are in eight parts. In .ci/run links are tried in all of them, pipes in a half, and sockets,
+# All pairs of a command and a path are in eight parts. With SUBLEX_TESTS=all, links are tried in all of them, pipes in a half, and sockets,
 # which one check refuses together with pipes, in a quarter; elsewhere one test of each kind tries every 37th pair.
 PARTS = 8
 KINDS = {"link": range(PARTS), "pipe": range(0, PARTS, 2), "socket": range(1, PARTS, 4)}
