@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -164,18 +163,6 @@ def test_a_corrected_word_of_a_deleted_document_is_none(tmp_path):
     missing = made.snapshot.missing(made.query("Schrödinger Gödel Schr Lévy"))
     assert list(missing.values()) == ["Schrödinger", "Gödel", "Schr", "Lévy"]
     assert not corrections(made.snapshot, missing)
-
-
-def test_a_million_terms_take_a_fraction_of_a_second():
-    random = np.random.default_rng(7)
-    sizes = random.integers(3, 14, 1_000_000)
-    data = random.integers(97, 117, int(sizes.sum())).astype(np.uint8)
-    starts = np.cumsum([0, *sizes])
-    # The first call may compile the kernel.
-    near_strings(data[:3], starts[:2], np.frombuffer(b"arithmetic", np.uint8), 2)
-    begin = time.process_time()
-    near_strings(data, starts, np.frombuffer(b"arithmetic", np.uint8), 2)
-    assert time.process_time() - begin < 2
 
 
 def test_words_after_the_name_of_a_field_are_no_latex(tmp_path):
