@@ -1272,7 +1272,7 @@ def test_whoever_is_confined_names_no_file_and_changes_nothing(index, tmp_path):
         lambda **values: None,
         (Param("file", Resource, None), Param("folder", Folder, None)),
     )
-    registry._names.setdefault(("ranker", "Reading"), []).append(made)
+    registry._names.setdefault(("ranker", "reading"), []).append(made)
     free = engine.parse(f'Reading("{tmp_path}/words.txt")')
     assert registry.resolve("component", free).values["file"]
     with confined(Confinement({"words"})):
