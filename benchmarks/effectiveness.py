@@ -258,6 +258,12 @@ class Test(NamedTuple):
         found = sublex.measure(self.qrels, self.index.run(self.topics, expression), measure)
         return by_topic(found.qids, found[measure])
 
+    def both(self, expression: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return AP and R@1000 of each judged topic, in the order of the topics' ids."""
+        self.fit(sublex.parse(expression))
+        found = sublex.measure(self.qrels, self.index.run(self.topics, expression), "AP R@1000")
+        return by_topic(found.qids, found["AP"]), by_topic(found.qids, found["R@1000"])
+
     def tune(self, expression: str) -> Any:
         """Return the result of tuning an expression with ranges, with all settings."""
         self.fit(sublex.parse(expression))
@@ -428,9 +434,9 @@ def main() -> None:
             report_tuned(tests, DEPENDENT_TUNED)
             return
         if given.sharp:
-            show("AP", tests, {text: [test.scores(text) for test in tests] for text in SHARPENED}, BASE)
-            recall = {text: [test.scores(text, "R@1000") for test in tests] for text in SHARPENED}
-            show("R@1000", tests, recall, BASE)
+            both = {text: [test.both(text) for test in tests] for text in SHARPENED}
+            for place, measure in enumerate(("AP", "R@1000")):
+                show(measure, tests, {text: [found[place] for found in each] for text, each in both.items()}, BASE)
             return
         if choosing:
             choose(tests, given.choose or [*OPTIONS, "blends"])

@@ -86,6 +86,10 @@ class LoadedGraph(LoadedModel):
             if segment.name in self._stored
         ]
         docs, cosines = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        if len(parts) == 1 and (cosines[:, 1:] <= cosines[:, :-1]).all():
+            # A list stands in this order, unless a document in it was deleted.
+            docs, cosines = docs[:, :k], cosines[:, :k]
+            return np.where(cosines > 0, docs, NO_NEIGHBOUR), cosines
         ranks = self.snapshot.docno_ranks[docs]
         order = np.lexsort((ranks, -cosines), axis=1)[:, :k]
         docs, cosines = np.take_along_axis(docs, order, 1), np.take_along_axis(cosines, order, 1)

@@ -9,13 +9,13 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
-from sublex.pipeline.stages.ranker import search_among
-from sublex.pipeline.stages.stage import Scoring, Search, State
+from sublex.pipeline.stages.ranker import ScoringOnce, search_among
+from sublex.pipeline.stages.stage import Search, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits
 
 
-class RepresentationScoring(Scoring):
+class RepresentationScoring(ScoringOnce):
     """A fitted representation on one state. The query is encoded once, and all documents are scored at most once."""
 
     def __init__(self, representation: LoadedRepresentation, state: State):
@@ -58,8 +58,9 @@ class RepresentationScoring(Scoring):
         return super().search_passing(k) if found is None else found
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
-        if "_scores" in vars(self):
-            return self._scores[docs]
+        return self._scores[docs] if "_scores" in vars(self) else super().scores(docs)
+
+    def computed(self, docs: np.ndarray) -> np.ndarray:
         return self.representation.scores(self._encoded, docs)
 
     def explain(self, doc: int) -> Explanation:
