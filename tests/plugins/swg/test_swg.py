@@ -430,6 +430,9 @@ def test_words_that_are_spread_by_chance_say_little():
     columns = np.stack([spread, bursts, bursts, bursts])
     found = informativeness((columns > 0).sum(axis=1), columns.sum(axis=1), lengths, ["would", "network", "n", "2"])
     assert found[0] < 0.1 and found.tolist()[1:] == [1, 0, 0]
+    # 300 occurrences in random places of 3,000 equal documents are in 285.5 documents; log2(285.5 / 240) is 0.25, half of 0.5.
+    (half,) = informativeness(np.array([240]), np.array([300]), np.full(3000, 100), ["network"])
+    assert half == pytest.approx(np.log2(3000 * (1 - np.exp(-0.1)) / 240) / 0.5) and 0.49 < half < 0.51
 
 
 def naive_closeness(graph, topic, occurs, df, weights, documents, near):
@@ -438,7 +441,7 @@ def naive_closeness(graph, topic, occurs, df, weights, documents, near):
     for i, j in zip(*np.nonzero(graph > 0), strict=True):
         shared, contexts = int((topic[:, i] * occurs[:, j]).sum()), int(topic[:, i].sum())
         beside = shared if near is None else near[i, j]
-        if contexts < 5 or beside < (3 if near is None else 4):
+        if contexts < 5 or contexts < 0.02 * df[i] or beside < (3 if near is None else 4):
             continue
         values = []
         for total, held in ((documents, df[j]), (len(occurs), occurs[:, j].sum())):
@@ -480,15 +483,19 @@ def test_closeness_counts_hundreds_of_documents_as_far_as_the_last_word():
     graph = np.pad(graph, (0, 2), constant_values=1)
     topic, occurs = (np.tile(np.pad(part, ((0, 0), (0, 2))), (12, 1)).astype(np.int8) for part in (topic, occurs))
     df, weights, near = occurs.sum(axis=0, dtype=int) + 7, np.ones(8), topic.T.astype(int) @ occurs
+    # Less than 2 % of the documents with the word are in the topic.
+    df[3] = 51 * topic[:, 3].sum(dtype=int)
     seen = []
 
     def given(pairs):
         seen.append(pairs.shape)
         return near[pairs.tocoo().coords]
 
-    found = closeness(csr_array(graph), csr_array(topic), csr_array(occurs), df, weights, 5000, given)
-    expected = naive_closeness(graph, topic.astype(int), occurs, df, weights, 5000, near)
-    assert seen == [(8, 8)] and near.max() > 127 and found.toarray() == pytest.approx(expected, rel=1e-5)
+    found = closeness(csr_array(graph), csr_array(topic), csr_array(occurs), df, weights, 50_000, given)
+    expected = naive_closeness(graph, topic.astype(int), occurs, df, weights, 50_000, near)
+    assert seen == [(8, 8)] and near.max() > 127 and not expected[3].any() and expected.any()
+    assert found.toarray() == pytest.approx(expected, rel=1e-5)
+    assert (found.data > 0).all() and found.has_sorted_indices
 
 
 def test_words_are_near_each_other_within_a_sentence_and_eight_words(tmp_path):
