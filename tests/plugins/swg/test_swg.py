@@ -430,10 +430,30 @@ def test_words_that_are_spread_by_chance_say_little():
     columns = np.stack([spread, bursts, bursts, bursts])
     found = informativeness((columns > 0).sum(axis=1), columns.sum(axis=1), lengths, ["would", "network", "n", "2"])
     assert found[0] < 0.1 and found.tolist()[1:] == [1, 0, 0]
+    # 300 occurrences in random places of 3,000 equal documents are in 285.5 documents; log2(285.5 / 240) is 0.25, half of 0.5.
+    (half,) = informativeness(np.array([240]), np.array([300]), np.full(3000, 100), ["network"])
+    assert half == pytest.approx(np.log2(3000 * (1 - np.exp(-0.1)) / 240) / 0.5) and 0.49 < half < 0.51
 
 
-@pytest.mark.parametrize("texts", [True, False])
-def test_closeness_is_that_of_the_formula(texts):
+def naive_closeness(graph, topic, occurs, df, weights, documents, near):
+    """Return closeness pair by pair. `near` has the shared documents in which both stand near each other, or is None."""
+    expected = np.zeros(graph.shape)
+    for i, j in zip(*np.nonzero(graph > 0), strict=True):
+        shared, contexts = int((topic[:, i] * occurs[:, j]).sum()), int(topic[:, i].sum())
+        beside = shared if near is None else near[i, j]
+        if contexts < 5 or contexts < 0.02 * df[i] or beside < (3 if near is None else 4):
+            continue
+        values = []
+        for total, held in ((documents, df[j]), (len(occurs), occurs[:, j].sum())):
+            values.append(max(0, np.log(shared / contexts * total / held)) / -np.log(shared / (total + 1)))
+        close = np.sqrt(values[0] * values[1]) * beside / (shared + 4) * weights[i] * weights[j]
+        expected[i, j] = close if close >= (0.2 if near is None else 0.09) else 0
+    expected[(expected > 0).sum(axis=1) < 2] = 0
+    return expected
+
+
+def topic_of_six_words():
+    """Return a word graph, the documents in which the words have a topic, and those in which they occur."""
     chance = np.random.default_rng(2)
     occurs = (chance.random((60, 6)) < 0.4).astype(int)
     occurs[:, 1] |= occurs[:, 0]
@@ -442,27 +462,40 @@ def test_closeness_is_that_of_the_formula(texts):
     topic = occurs * (chance.random(occurs.shape) < 0.9)
     graph = np.ones((6, 6)) - np.eye(6)
     graph[0, 2] = graph[2, 0] = -1
+    return graph, topic, occurs
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_closeness_is_that_of_the_formula(texts):
+    graph, topic, occurs = topic_of_six_words()
     df, weights = occurs.sum(axis=0) + 7, np.array([1, 0.9, 1, 1, 0, 1.0])
     # Of the documents with both words, some have them near each other.
-    near = chance.integers(0, topic.T @ occurs + 1)
+    near = np.random.default_rng(3).integers(0, topic.T @ occurs + 1) if texts else None
     given = (lambda pairs: near[pairs.tocoo().coords]) if texts else None
     found = closeness(csr_array(graph), csr_array(topic), csr_array(occurs), df, weights, 500, given).toarray()
-    expected = np.zeros((6, 6))
-    for i in range(6):
-        for j in range(6):
-            shared, contexts = int((topic[:, i] * occurs[:, j]).sum()), int(topic[:, i].sum())
-            if graph[i, j] <= 0 or contexts < 5:
-                continue
-            beside = near[i, j] if texts else shared
-            if beside < (4 if texts else 3):
-                continue
-            values = []
-            for total, held in ((500, df[j]), (60, occurs[:, j].sum())):
-                values.append(max(0, np.log(shared / contexts * total / held)) / -np.log(shared / (total + 1)))
-            close = np.sqrt(values[0] * values[1]) * beside / (shared + 4) * weights[i] * weights[j]
-            expected[i, j] = close if close >= (0.09 if texts else 0.2) else 0
-    expected[(expected > 0).sum(axis=1) < 2] = 0
+    expected = naive_closeness(graph, topic, occurs, df, weights, 500, near)
     assert (expected > 0).any() and (expected[:, 4] == 0).all() and found == pytest.approx(expected, rel=1e-5)
+
+
+def test_closeness_counts_hundreds_of_documents_as_far_as_the_last_word():
+    """The counts of documents are bytes, as the fit stores them, and the last words are in no document."""
+    graph, topic, occurs = topic_of_six_words()
+    graph = np.pad(graph, (0, 2), constant_values=1)
+    topic, occurs = (np.tile(np.pad(part, ((0, 0), (0, 2))), (12, 1)).astype(np.int8) for part in (topic, occurs))
+    df, weights, near = occurs.sum(axis=0, dtype=int) + 7, np.ones(8), topic.T.astype(int) @ occurs
+    # Less than 2 % of the documents with the word are in the topic.
+    df[3] = 51 * topic[:, 3].sum(dtype=int)
+    seen = []
+
+    def given(pairs):
+        seen.append(pairs.shape)
+        return near[pairs.tocoo().coords]
+
+    found = closeness(csr_array(graph), csr_array(topic), csr_array(occurs), df, weights, 50_000, given)
+    expected = naive_closeness(graph, topic.astype(int), occurs, df, weights, 50_000, near)
+    assert seen == [(8, 8)] and near.max() > 127 and not expected[3].any() and expected.any()
+    assert found.toarray() == pytest.approx(expected, rel=1e-5)
+    assert (found.data > 0).all() and found.has_sorted_indices
 
 
 def test_words_are_near_each_other_within_a_sentence_and_eight_words(tmp_path):
