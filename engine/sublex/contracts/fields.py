@@ -79,7 +79,7 @@ def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def several_fields(given: str | None) -> tuple[str, ...]:
-    """Return the names of fields in a text such as "title,text"; none if the text names one field, or is None."""
+    """Return the names of fields in a text such as "title,text"; an empty tuple for None, and for the name of a single field."""
     return field_names(given) if given and "," in given else ()
 
 

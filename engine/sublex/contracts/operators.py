@@ -244,7 +244,7 @@ def least_width(part: Any) -> int:
 
 
 def terms_in(terms: Iterable[str]) -> Iterator[str]:
-    """Yield the terms that are no operators: those among `terms`, and those within operators, in order."""
+    """Yield the terms that are not operators, in order. They stand among `terms`, or within operators."""
     for term in terms:
         if isinstance(term, Operator):
             yield from term.terms()

@@ -141,7 +141,7 @@ class Directory:
             os.mkdir(self.name, dir_fd=descriptor)
 
     def entries(self) -> list[str]:
-        """Return the names of all entries, sorted; none if there is no such folder."""
+        """Return the names of all entries, sorted; an empty list if the folder does not exist."""
         try:
             with self.opened() as descriptor:
                 return sorted(os.listdir(descriptor))

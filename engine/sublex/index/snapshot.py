@@ -90,7 +90,7 @@ class Snapshot(Deferred):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The named fields: those whose frequencies and lengths the index keeps."""
+        """The named fields. The index keeps the frequencies of terms in these fields, and the lengths of these fields."""
         return self.manifest.fields
 
     def __repr__(self) -> str:

@@ -44,7 +44,7 @@ def check_name(name: str, registry: Registry, lost: Collection[str] = ()) -> Non
 
 
 def found(name: str, names: Mapping[str, str]) -> str | None:
-    """Return the name that a word means, None if there is none.
+    """Return the name that a word means; None if there is no such name.
 
     A name in another case is meant if no name has the same case, and if it is the only one.
     """

@@ -28,7 +28,7 @@ ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 
 class SlotArrays:
-    """The coded postings of the slots of one segment, and the bounds of their impacts. `Impacts` has those of words alone.
+    """The coded postings of the slots of one segment, and the bounds of their impacts. `Impacts` has the same for words alone.
 
     A slot whose term the segment lacks has no postings.
     """

@@ -49,7 +49,7 @@ class Deferred(Uncopied):
 
 
 def deferred(kind: type[Deferred], origin: Callable[[], Any], known: dict[str, Any]) -> Any:
-    """Return an object with the attributes `known`. When another attribute is first read, `origin` gives all others."""
+    """Return an object with the attributes `known`. When another attribute is first read, `origin` makes the whole object."""
     new = object.__new__(kind)
     new.__dict__.update(known, origin=origin, _making=RLock())
     return new
