@@ -14,7 +14,8 @@ from typing import Any
 from sublex.errors import InputError
 from sublex.tools.arguments import shown
 
-# Letters, digits and underscores of any script, dots and hyphens; a digit, a dot or a hyphen cannot be the first character.
+# The pattern of names: letters, digits and underscores of any script, dots and hyphens. A digit, a dot or a hyphen cannot be the
+# first character.
 _NAME, LONGEST_NAME = re.compile(r"[^\W\d][\w.-]*"), 200
 TITLE, TEXT = "title", "text"
 
@@ -50,7 +51,7 @@ def text_of(value: Any) -> str:
 
 
 def contents_of(title: str, text: str) -> str:
-    """Return the contents of a document without other fields: the title, a newline and the text; the text alone without title."""
+    """Return the contents of a document without other fields: the title, a newline and the text, or only the text without title."""
     return f"{title}\n{text}" if title else text
 
 

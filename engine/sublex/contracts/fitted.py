@@ -582,7 +582,7 @@ class Representation(Fittable):
         raise NotImplementedError
 
     def posting_weights(self, rows: csr_array) -> csr_array:
-        """Return the weights of documents, given by their rows, as sparse rows of float32: with `sums`, all above 0.
+        """Return the weights of the documents with these rows, as sparse rows of float32. With `sums`, all weights are above 0.
 
         The weights depend only on the rows and the fitted model, and not on parameters of the stage query. The result has
         the same columns as the rows, but no entries that stand for no term, such as marks. By default the weights are the

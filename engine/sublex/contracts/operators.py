@@ -454,7 +454,7 @@ class Condition(_KindAndParts):
                 yield part
 
     def excluded(self) -> frozenset[str]:
-        """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
+        """Return the terms that no allowed document holds: parts of a "not" that is the condition itself or a part of an "all"."""
         nots = self.parts if self.kind == "all" else (self,)
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
         either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]

@@ -102,7 +102,7 @@ def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarra
 
 
 def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
-    """Remove the folders of derived data of an index, except the folders in `kept` and those that Sublex did not name."""
+    """Remove the folders of derived data of an index, except the folders in `kept`, and folders that Sublex did not name."""
     with suppress(OSError, SublexError):
         for folder in folder_of(root).folders():
             if folder not in kept and _NAME.fullmatch(folder.name):

@@ -313,7 +313,7 @@ def _plain(name: str) -> str:
 def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: str) -> Exception:
     """Return the exception to raise for an `error` that was raised when the entry `name` was opened.
 
-    It is `IndexCorrupt` if the entry is a link or of another kind than `wanted`, else `error` with the whole path.
+    It is `IndexCorrupt` if the entry is a link or of another kind than `wanted`, otherwise `error` with the whole path.
     """
     if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
         return _out_of_place(name, descriptor, path, wanted)

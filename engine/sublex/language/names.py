@@ -1,4 +1,4 @@
-"""Names that an index gives to expressions: which names are allowed, and how the expressions take their places.
+"""Names that an index gives to expressions: which names are allowed, and how expressions replace the names.
 
 Every name is replaced by its expression before components are looked up, so a pipeline, a run and its metadata have the
 expression and not the name. Names come from an index, which may be hostile. An expression that is too long, or that

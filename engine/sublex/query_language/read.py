@@ -388,8 +388,8 @@ class _QueryParser:
     def _disjunction(self) -> list[tuple[str, Node]]:
         """Read parts with OR between them, and return them as clauses.
 
-        Parts without a sign become one clause. A part with + or - is a clause of its own, because a sign is about all clauses in
-        the same parentheses.
+        Parts without a sign become one clause. A part with + or - is a clause of its own: a sign is about all clauses in the same
+        parentheses, and not about one side of OR.
         """
         parts = [self._conjunction()]
         while self._joins("OR"):

@@ -23,7 +23,7 @@ class Uncopied:
 
 
 class Deferred(Uncopied):
-    """An object that never changes, and that is pickled as the function that makes it again, its `origin`.
+    """An object that never changes. It is pickled as its `origin`, a function that makes the object again.
 
     `pickled` names the attributes that are pickled too, so that they can be read before the object is made.
     """

@@ -19,7 +19,7 @@ from sublex.index.components.packed_numbers import PackedNumbers, PackedReader, 
 from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 
-# The number of the text among the content fields, and the end of the last field: positions are below it.
+# The number of the text among the content fields, and the end of the last field, which is above all positions.
 TEXT, LAST_END = 1, 2**31 - 1
 
 
