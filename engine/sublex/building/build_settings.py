@@ -13,8 +13,8 @@ from sublex.index.schema import ABSENT
 class BuildSettings(NamedTuple):
     """The settings of a build.
 
-    `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`, `columns` has the types of
-    columns by name, and `fields` the names of the named fields.
+    `store` names the optional parts. `memory` is in bytes. `duplicates` is one of `RULES`. `columns` has the types of columns
+    by name. `fields` has the names of the named fields.
     """
 
     analyzer: Analyzer

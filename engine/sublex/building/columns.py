@@ -36,7 +36,8 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 _EXACT = 2.0**53
 # The number of bytes that a distinct text takes in memory in addition to its own bytes.
 _BYTES_PER_WORD = 150
-# If a column has no value, a message names fields of this number of documents of a batch, and at most this number of fields.
+# If a column has no value, a message names fields of the first documents of a batch. Here are the number of documents, and the
+# largest number of names.
 _DOCUMENTS, _NAMED = 100, 12
 # The largest number of characters of a value that a message shows.
 _LONGEST = 60

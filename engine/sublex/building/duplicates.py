@@ -78,5 +78,5 @@ class Duplicates:
         sizes = np.diff(ends, prepend=0)
         known = self._docnos.size
         numbers = self._docnos.add(data, ends - sizes, sizes.astype(np.int32))
-        # New docnos get the next numbers, in order, so a new one is greater than all numbers before it.
+        # New docnos get the next numbers, in order. So the number of a new docno is greater than all numbers before it.
         return numbers, numbers > np.maximum.accumulate(np.concatenate(([known - 1], numbers)))[:-1]

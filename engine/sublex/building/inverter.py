@@ -36,7 +36,7 @@ POSTING_BYTES, POSITION_BYTES, FIELD_BYTES = 16, 12, 16
 
 
 class FieldCounts(NamedTuple):
-    """The posting lists of a batch in one field. Terms and their order are those of the lists of whole documents.
+    """The posting lists of a batch in one field. The lists of whole documents have the same terms in the same order.
 
     The list of term k takes `sizes[k]` bytes of `data`, and has `df[k]` documents. `lengths` has the number of terms of each
     document's field.

@@ -32,7 +32,7 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, t
 
 @kernel((I32, I32, I32, I64, I64, I32, I64, I64, I32), before="positions")
 def merge_positions(positions, docs, tfs, ranks, counts, doc_map, cursors, ends, positions_out):
-    """Copy the positions of the postings of one segment to those of the merged segment.
+    """Copy the positions of the postings of one segment to the positions of the merged segment.
 
     `docs` to `doc_map` are as in `merge_postings`. Posting i has the next tfs[i] values of `positions`. The positions of term
     t go to the places of `positions_out` from cursors[t] up to ends[t], and the kernel advances the cursor. Returns the

@@ -129,8 +129,8 @@ def make_index(
         root: The folder of the index.
         action: The name of the command, for the message that other processes get.
         new: The manifest of the new index, without segments.
-        write: Writes segments below the folder of the build, each in a folder of its entry's name; returns the entries and the
-            summary.
+        write: A function that writes segments below the folder of the build, each in a folder with the name of its entry. It
+            returns the entries and the summary.
         overwrite: Replace an existing index.
         resume: Keep the files of an interrupted build.
     """

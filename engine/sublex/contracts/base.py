@@ -528,7 +528,7 @@ class Mark(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a fitted model proposes for one of its topics. People may accept, rename, merge or reject its label.
+    """The proposal of a fitted model for one of its topics. People may accept, rename, merge or reject the label.
 
     `text` identifies the topic, such as the label of its source, so that the engine recognises the topic after the
     model is fitted again. `words` name a topic without a label. `label` is the label that the model has for the topic,

@@ -146,7 +146,7 @@ def comparisons_in(condition: Any) -> Iterator[ColumnTest]:
 def without_column(condition: Condition | ColumnTest | None, name: str) -> Condition | ColumnTest | None:
     """Return a condition without the comparisons of one column; None if no other comparison is left.
 
-    Only a part that reads no other column goes, and only a part of an "all" at the top, or of an "all" within it.
+    A part of the condition is left out if it reads this column alone and is joined to the other parts by "all".
     """
     if condition is None or {each.column for each in comparisons_in(condition)} == {name}:
         return None

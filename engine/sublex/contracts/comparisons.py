@@ -32,7 +32,7 @@ class _Compared(NamedTuple):
 class ColumnTest(_Compared):
     """A comparison: a column, a relation of `RELATIONS`, and values. A document passes if one of its own values passes.
 
-    "in" has any number of values, a range two, "exists" none, and all other relations have one. A document passes a
+    "in" has any number of values, a range has two, "exists" has none, and all other relations have one. A document passes a
     range if a single value of it lies between both ends. A document without a value does not pass. A date is a text such
     as "2015-03-01"; "2015-03" and "2015" mean the whole month and year. Raise InputError for parts that make no
     comparison.
@@ -90,7 +90,7 @@ def printed_value(value: Value) -> str:
 
 
 def number_of(text: str) -> int | float | None:
-    """Return the number that a text writes; infinity for one that is too large, and None for a text that is no number."""
+    """Return the number in a text; infinity if the number is too large for a float, and None if the text is no number."""
     if not _NUMBER.fullmatch(text):
         return None
     if math.isinf(number := float(text)):

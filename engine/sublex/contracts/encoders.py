@@ -24,9 +24,9 @@ class Encoded(NamedTuple):
     """The vectors of some texts, in the order of the texts.
 
     * An encoder of the kind "dense" returns `rows` as a float32 array with one row for each text.
-    * One of the kind "sparse" returns `rows` as a `csr_array` of float32, with one row for each text and one column for
-      each of `terms`. The weights of documents are above 0.
-    * One of the kind "late" returns `rows` as a float32 array with the rows of all texts, one text after the other.
+    * An encoder of the kind "sparse" returns `rows` as a `csr_array` of float32. It has a row for each text, and a column
+      for each of `terms`. The weights of documents are above 0.
+    * An encoder of the kind "late" returns `rows` as a float32 array with the rows of all texts, one text after the other.
       `sizes` (int64) has the number of rows of each text. `terms` has the token of each row, or is empty.
 
     `cut` is the number of texts that were too long for the encoder, so that it did not read their ends.

@@ -14,7 +14,8 @@ from typing import Any
 from sublex.errors import InputError
 from sublex.tools.arguments import shown
 
-# Letters, digits and underscores of any script, dots and hyphens; a digit, a dot or a hyphen cannot be the first character.
+# The pattern of names: letters, digits and underscores of any script, dots and hyphens. A digit, a dot or a hyphen cannot be the
+# first character.
 _NAME, LONGEST_NAME = re.compile(r"[^\W\d][\w.-]*"), 200
 TITLE, TEXT = "title", "text"
 
@@ -50,7 +51,7 @@ def text_of(value: Any) -> str:
 
 
 def contents_of(title: str, text: str) -> str:
-    """Return the contents of a document without other fields: the title, a newline and the text; the text alone without title."""
+    """Return the contents of a document without other fields: the title, a newline and the text, or only the text without title."""
     return f"{title}\n{text}" if title else text
 
 
@@ -79,7 +80,7 @@ def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def several_fields(given: str | None) -> tuple[str, ...]:
-    """Return the names of fields in a text such as "title,text"; none if the text names one field, or is None."""
+    """Return the names of fields in a text such as "title,text"; an empty tuple for None, and for the name of a single field."""
     return field_names(given) if given and "," in given else ()
 
 

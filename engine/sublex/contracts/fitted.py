@@ -45,7 +45,7 @@ Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
 FIND = Param(
     "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
 )
-# An empty mapping: the names that people gave to labels of a model, as long as they gave none.
+# An empty mapping, for a model whose labels have no names from people.
 NO_NAMES: Mapping[int, Any] = MappingProxyType({})
 # Parameters of models that leave out rare and common words.
 MIN_DF = Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in")
@@ -137,7 +137,7 @@ class Corpus(Protocol):
 
     @property
     def has(self) -> frozenset[str]:
-        """What the index stores of documents: any of "text", "terms" and "positions"."""
+        """The parts of documents that the index stores: any of "text", "terms" and "positions"."""
         ...
 
     @property
@@ -328,7 +328,7 @@ def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun
 
 
 class Cost(NamedTuple):
-    """About what fitting a model costs: seconds on one core, and the bytes of the model and of its rows on disk."""
+    """The approximate cost of fitting a model: seconds on one core, and the bytes of the model and of its rows on disk."""
 
     seconds: float
     nbytes: float
@@ -402,7 +402,7 @@ class Fittable:
         return 0
 
     def cost(self, collection: Statistics, terms: int) -> Cost | None:
-        """Return about what fitting to a collection with this number of terms costs; None, the default, if that is not known.
+        """Return the approximate cost of fitting to a collection with this number of terms; None, the default, if it is unknown.
 
         `sublex fit` tells the user the cost before it fits the models of a pipeline.
         """
@@ -418,7 +418,7 @@ class Fittable:
 
 
 class Smoother(Fittable):
-    """A fitted stage that scores hits by their own scores and by those of the documents near them.
+    """A fitted stage that scores hits by their own scores and by the scores of the documents near them.
 
     Two documents are near if the cosine of their vectors is high. Another representation computes the vectors; `over`
     names it. `sublex fit` finds the nearest documents of each document and keeps them as a graph, and the engine
@@ -461,8 +461,8 @@ class Smoother(Fittable):
         """Return the new score of a document as a tree of parts that add up to it.
 
         `score` is the document's score from the stage before. `near` has the scores of its near documents by docno,
-        nearest first, and `cosines` their cosines, which are above 0. The method is optional: without it, the explanation
-        is one leaf that says that the plugin gives none.
+        nearest first, and `cosines` their cosines, which are above 0. The method is optional. Without it, the explanation
+        is one leaf, which says that the plugin explains nothing.
         """
         raise NotImplementedError
 
@@ -495,8 +495,8 @@ class Representation(Fittable):
     `row_values` declares a document's row: its shape, `()` for one number, its type and range; `load` may set it. The engine then
     refuses other stored rows, before `score` sees them. `row_shape` declares the shape alone.
 
-    `cosines` says that the score of a document is the cosine of `query_vector` and the document's vector of
-    `document_vectors`, to within 0.000001, or -inf if one of the vectors is 0. The engine then finds the best documents
+    `cosines` says that a score is the cosine of two vectors, to within 0.000001: of `query_vector`, and of the document's
+    vector in `document_vectors`. If one of the vectors is 0, the score is -inf. The engine then finds the best documents
     of a large index without scoring all of them. `find` is the value of the parameter `FIND`, if the representation
     declares this parameter.
 
@@ -527,7 +527,7 @@ class Representation(Fittable):
     merged: Mapping[int, int] = NO_NAMES
 
     def known_terms(self) -> Collection[str]:
-        """Return the terms that the model knows, by default those of `vocabulary`."""
+        """Return the terms that the model knows, by default the terms of `vocabulary`."""
         return self.vocabulary
 
     def covers(self, view: View) -> np.ndarray | None:
@@ -541,9 +541,9 @@ class Representation(Fittable):
         """Return one row for each text of `inputs`.
 
         The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are
-        added. Rows are an array of one or two dimensions, of whole numbers or floats, or SciPy's sparse rows, or
-        `sublex.vectors.matrices.Matrices` with a matrix for each text; all numbers are finite. Type and width are the
-        same in every call. A row must not depend on the other texts of the block.
+        added. Rows are an array of one or two dimensions, of whole numbers or floats. They may also be SciPy's sparse
+        rows, or `sublex.vectors.matrices.Matrices` with a matrix for each text. All numbers are finite. Type and width are
+        the same in every call. A row must not depend on the other texts of the block.
         """
         raise NotImplementedError
 
@@ -555,7 +555,7 @@ class Representation(Fittable):
         return self.encode_documents(inputs)
 
     def has_vectors(self, inputs: Any) -> np.ndarray | None:
-        """Return for each text of `inputs` whether `transform` has a vector of it; None if it has one of all."""
+        """Return for each text of `inputs` whether `transform` has a vector of it; None if it has vectors of all texts."""
         return None
 
     def column_names(self) -> Sequence[str]:
@@ -582,7 +582,7 @@ class Representation(Fittable):
         raise NotImplementedError
 
     def posting_weights(self, rows: csr_array) -> csr_array:
-        """Return the weights of documents, given by their rows, as sparse rows of float32: with `sums`, all above 0.
+        """Return the weights of the documents with these rows, as sparse rows of float32. With `sums`, all weights are above 0.
 
         The weights depend only on the rows and the fitted model, and not on parameters of the stage query. The result has
         the same columns as the rows, but no entries that stand for no term, such as marks. By default the weights are the
@@ -621,7 +621,7 @@ class Representation(Fittable):
 
         The engine calls it for a document that has a score. Label parts with `view.surface(term)`, so that people read words and not
         stems. The engine refuses an explanation whose value differs from the score by more than 0.001 (0.1 % of a score above 1).
-        The method is optional: without it, the explanation is one leaf that says that the plugin gives none.
+        The method is optional. Without it, the explanation is one leaf, which says that the plugin explains nothing.
         """
         raise NotImplementedError
 
@@ -630,7 +630,7 @@ class Representation(Fittable):
         return None
 
     def labels(self, view: View) -> Sequence[str]:
-        """Return the names that the model gives to its topics, senses or keyphrases. A model that names nothing returns none.
+        """Return the names that the model gives to its topics, senses or keyphrases; an empty list if it names nothing.
 
         A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls
         the method once for each view and `labels_name`.
@@ -638,7 +638,7 @@ class Representation(Fittable):
         return ()
 
     def proposals(self, view: View) -> Sequence[Proposal]:
-        """Return what the model proposes for each of its labels, before people changed anything.
+        """Return a proposal for each label of the model, as it is before people change anything.
 
         By default it proposes nothing, and people cannot name or reject its labels.
         """

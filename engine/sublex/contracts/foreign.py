@@ -24,7 +24,7 @@ class PostingsBatch(NamedTuple):
     """The posting lists of some terms, one after the other.
 
     `terms` are in UTF-8. `df` (int64) has the number of postings of each term. `docs` (int32) has the documents of all lists end to end,
-    ascending within each list, and `tfs` (int32) the frequency of the term in each document, which is at least 1.
+    ascending within each list. `tfs` (int32) has the frequency of the term in each document, which is at least 1.
 
     `positions` (int32) has the positions of the terms in the documents, end to end: posting i has tfs[i] of them, ascending from 0 on.
     It is None if the source has no positions.
@@ -102,7 +102,7 @@ class ForeignIndex(PostingsSource, Protocol):
     none. The engine calls the methods from one thread at a time. An index that was opened for its texts or for
     retrievers is never asked for postings.
 
-    * `stores` is `{"text"}` if `document` returns texts, else empty.
+    * `stores` is `{"text"}` if `document` returns texts, otherwise empty.
     * `analyzer` is the expression of the analyzer that made the terms, such as "english(stop=none)", or None if the engine's index does not
       tell. The user's `--analyzer` replaces it.
     * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.

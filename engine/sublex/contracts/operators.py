@@ -244,7 +244,7 @@ def least_width(part: Any) -> int:
 
 
 def terms_in(terms: Iterable[str]) -> Iterator[str]:
-    """Yield the terms that are no operators: those among `terms`, and those within operators, in order."""
+    """Yield the terms that are not operators, in order. They stand among `terms`, or within operators."""
     for term in terms:
         if isinstance(term, Operator):
             yield from term.terms()
@@ -454,7 +454,7 @@ class Condition(_KindAndParts):
                 yield part
 
     def excluded(self) -> frozenset[str]:
-        """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
+        """Return the terms that no allowed document holds: parts of a "not" that is the condition itself or a part of an "all"."""
         nots = self.parts if self.kind == "all" else (self,)
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
         either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]

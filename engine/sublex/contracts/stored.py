@@ -5,7 +5,8 @@ rows of documents. Anybody can write a model with valid checksums, and kernels d
 with their declarations before `load` gets them. A model that does not fit its declarations costs one sentence.
 
 A size is a number, or a name such as "words". A name stands for the same number in all declarations of a model: the first value that has
-the size sets it. A size may also add or multiply others, as in "words + 1" or "topics * words"; their names are set by earlier values.
+the size sets it. A size may also add or multiply other sizes, as in "words + 1" or "topics * words". Earlier values must have set
+their names.
 None allows any size.
 """
 

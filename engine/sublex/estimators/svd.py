@@ -50,8 +50,8 @@ def truncated_svd(
     matrix : sparse matrix, list of blocks of rows, or function that returns the blocks
         Documents by terms. A function is called powers + 2 times, once for each pass.
     e : int
-        The number of singular values. The algorithm computes max(10, e) more directions and drops them, because the
-        singular values of text fall slowly and the last vectors would be inexact.
+        The number of singular values. The algorithm computes max(10, e) more directions and drops them. Without them the
+        last vectors would be inexact, because the singular values of text fall slowly.
     seed : int
         Determines the random start.
     powers : int

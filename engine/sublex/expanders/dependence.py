@@ -135,7 +135,7 @@ class FDM(Dependence):
     size: int = parameter(6, "The most words of a subset.", (2, 10))
 
     def subsets(self, words: int) -> Iterator[tuple[int, ...]]:
-        """Yield the subsets of 2 to `size` words: by the distance from the first word to the last, then by size."""
+        """Yield the subsets of 2 to `size` words, ordered by the distance from the first word to the last, and then by size."""
         for distance in range(1, words):
             for size in range(2, min(self.size, distance + 1) + 1):
                 for first in range(words - distance):

@@ -25,7 +25,7 @@ from sublex.index.schema import as_json, record_of
 
 DERIVED = "derived"
 ENTRY = "entry.json"
-# The names that Sublex gives to folders of derived data, and to those that are being written.
+# The pattern of names that Sublex gives to folders of derived data, and to such folders while they are being written.
 _NAME = re.compile(r"[a-z]+-[0-9a-f]{32}(\.new-\d+)?", re.ASCII)
 # Derived data lie in folders at this number of levels below the folder `derived`.
 DEPTH = 2
@@ -102,7 +102,7 @@ def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarra
 
 
 def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
-    """Remove the folders of derived data of an index, except the folders in `kept` and those that Sublex did not name."""
+    """Remove the folders of derived data of an index, except the folders in `kept`, and folders that Sublex did not name."""
     with suppress(OSError, SublexError):
         for folder in folder_of(root).folders():
             if folder not in kept and _NAME.fullmatch(folder.name):

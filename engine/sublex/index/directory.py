@@ -141,7 +141,7 @@ class Directory:
             os.mkdir(self.name, dir_fd=descriptor)
 
     def entries(self) -> list[str]:
-        """Return the names of all entries, sorted; none if there is no such folder."""
+        """Return the names of all entries, sorted; an empty list if the folder does not exist."""
         try:
             with self.opened() as descriptor:
                 return sorted(os.listdir(descriptor))
@@ -313,7 +313,7 @@ def _plain(name: str) -> str:
 def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: str) -> Exception:
     """Return the exception to raise for an `error` that was raised when the entry `name` was opened.
 
-    It is `IndexCorrupt` if the entry is a link or of another kind than `wanted`, else `error` with the whole path.
+    It is `IndexCorrupt` if the entry is a link or of another kind than `wanted`, otherwise `error` with the whole path.
     """
     if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
         return _out_of_place(name, descriptor, path, wanted)

@@ -130,14 +130,14 @@ class RowsEntry(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """The number of tokens that a model read, and the number of those that it does not know."""
+    """The number of tokens that a model read, and the number of unknown tokens among them."""
 
     tokens: Count
     unknown: Count
 
 
 class SeenEntry(NamedTuple):
-    """The number of tokens of a segment that a model read, and the number of those that it does not know.
+    """The number of tokens of a segment that a model read, and the number of unknown tokens among them.
 
     `added` has the same two numbers for tokens that were added to the index after the fit.
     """
@@ -198,8 +198,8 @@ class VectorsEntry(NamedTuple):
     """Vectors of documents that another program computed.
 
     `kind` is the name of the component that scores documents by the vectors, such as "dense" or "late". `hash` is the hash
-    of their values. `read` is the number of vectors in the files that were added last, and `matched` the number of those
-    that belong to a document of the index. `encoder` is the hash of the encoder of queries, "" if the user named none.
+    of their values. `read` is the number of vectors in the files that were added last. `matched` is the number of these
+    vectors whose document is in the index. `encoder` is the hash of the encoder of queries, "" if the user named no encoder.
     """
 
     kind: Word

@@ -2,7 +2,7 @@
 
 The frequencies are stored as packed numbers. `docs/format.md` describes the layout.
 
-Kernels have no bounds checks. Those that decode therefore check sizes and numbers themselves, and report damage.
+Kernels have no bounds checks. So kernels that decode check sizes and numbers themselves, and report damage.
 """
 
 from __future__ import annotations

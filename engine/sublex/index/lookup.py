@@ -13,7 +13,8 @@ from sublex.tools.messages import Step, nearest
 def index_home() -> Path:
     """Return the folder of indexes that are named without a path.
 
-    The folder is $SUBLEX_INDEXES if that is set, else ./indexes if it exists, else sublex/indexes in the user's data folder.
+    It is $SUBLEX_INDEXES if this variable is set. Otherwise it is ./indexes if this folder exists. Otherwise it is
+    sublex/indexes in the user's data folder.
     """
     if os.environ.get("SUBLEX_INDEXES"):
         return Path(os.environ["SUBLEX_INDEXES"])

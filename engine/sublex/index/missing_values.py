@@ -21,7 +21,7 @@ MOST = 5
 
 
 def missing_values(snapshot: Snapshot, condition: Any) -> list[str]:
-    """Return a sentence for each value or range in a condition that no live document has, for at most MOST of them.
+    """Return at most MOST sentences, each about a value or a range in a condition that no live document has.
 
     All columns of the condition have to be columns of the index.
     """

@@ -79,8 +79,8 @@ def get_blocks(words, widths, word, block, blocks, scratch, out, o):
 def get_numbers(data, at, stop, n, out, o):
     """Decode `n` numbers of the byte code in data[at:stop] to out[o:].
 
-    Returns the place after the last number in `out`. Returns -1 if the numbers do not end exactly at `stop`, or if one
-    is too large.
+    Returns the place after the last number in `out`. Returns -1 if the numbers do not end exactly at `stop`, or if a
+    number is too large.
     """
     for _ in range(n):
         value, shift = np.int64(0), 0

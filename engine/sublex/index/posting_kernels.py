@@ -3,7 +3,7 @@
 Every 128 postings of a term form a bit-packed block. The rest of a posting list, and the terms of a document, are in a byte
 code. Both codes store each gap minus one and each frequency minus one. `docs/format.md` describes them.
 
-Kernels have no bounds checks. Those that decode therefore check sizes and numbers themselves, and report damage.
+Kernels have no bounds checks. So kernels that decode check sizes and numbers themselves, and report damage.
 """
 
 from __future__ import annotations

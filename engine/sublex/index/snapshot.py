@@ -90,7 +90,7 @@ class Snapshot(Deferred):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The named fields: those whose frequencies and lengths the index keeps."""
+        """The named fields. The index keeps the frequencies of terms in these fields, and the lengths of these fields."""
         return self.manifest.fields
 
     def __repr__(self) -> str:
@@ -256,7 +256,7 @@ class Snapshot(Deferred):
         return sum(1 for _ in self.terms())
 
     def top_terms(self, number: int = 10) -> list[Term]:
-        """Return the terms with the highest document frequencies, highest first; equal ones ascend by their bytes."""
+        """Return the terms with the highest document frequencies, highest first; terms of equal frequency by their bytes."""
         if len(self.segments) == 1:
             segment = self.segments[0]
             best = np.argsort(-segment.live_df.astype(np.int64), kind="stable")[:number].tolist()

@@ -77,7 +77,7 @@ def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
 
 
 def near_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
-    """Return the term that is spelt most like a term, which the user wrote as `word`; None for a term with digits."""
+    """Return the term that is spelt most like `term`. The user wrote `term` as `word`. Return None for a term with digits."""
     if any(map(str.isdigit, term)):
         return None
     near = nearest_term(snapshot, term, len(word))

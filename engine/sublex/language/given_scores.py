@@ -41,7 +41,7 @@ def finite_scores(part: PythonPart | NamedReranker, given: Any, docnos: Sequence
 
 
 def _numbers(part: PythonPart | NamedReranker, given: Any, number: int) -> np.ndarray:
-    """Return what a part gave as an array of `number` items: numbers, or Python objects that are numbers or missing."""
+    """Return the result of a part as an array of `number` numbers, or of Python objects that are numbers or missing values."""
 
     def refusal(what: str) -> PluginError:
         return PluginError(
@@ -52,7 +52,8 @@ def _numbers(part: PythonPart | NamedReranker, given: Any, number: int) -> np.nd
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping, set, frozenset)):
         raise refusal(f"a value of type {type(given).__name__}")
     with contract(part.kind, part.name):
-        # NumPy turns the NA of a Series or an array of pandas into NaN, which is an error, so the items are taken one by one.
+        # NumPy would turn the NA of a Series or an array of pandas into NaN, and a NaN is an error. So the items are taken one
+        # by one.
         has_na = _is_missing(getattr(getattr(given, "dtype", None), "na_value", 0))
         if hasattr(given, "__array__") and not has_na:
             items: Any = given

@@ -1,7 +1,7 @@
-"""The encoders that a user knows: their own file with the expression of each, and the hash that indexes store.
+"""The user's file of known encoders. It has the expression of each encoder, and the hash that indexes store.
 
-The file stands beside the settings of the shell and never in an index. So an index from another person can neither
-choose the path of a model nor have one run: it has a hash, and the hash has to be that of an encoder in this file.
+The file stands beside the settings of the shell and never in an index. So an index from another person can neither choose
+the path of a model nor start a model. It has only a hash, and an encoder in the user's file must have the same hash.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_BYTES = 1 << 22
 
 
 class KnownEncoder(NamedTuple):
-    """An encoder of the user: its expression with whole paths, and its hash. `name` is "" if the user gave none."""
+    """An encoder of the user: its expression with absolute paths, and its hash. `name` is "" if the user gave no name."""
 
     identity: str
     expression: str
@@ -69,10 +69,10 @@ def _unreadable() -> InputError:
 
 
 def keep_encoder(registry: Registry, encoder: Component, name: str = "") -> KnownEncoder:
-    """Write an encoder into the user's file, so that indexes with its hash find it, and expressions its name.
+    """Write an encoder into the user's file. Then an index finds the encoder by its hash, and an expression by its name.
 
-    The paths of its folders become whole. An encoder that is known keeps its name if none is given. A name stands for one
-    encoder: given again, it stands for the new one. Raise InputError for a Python function, which has no path.
+    The paths of its folders become absolute. A known encoder keeps its name if no name is given. If another encoder has the
+    name, the name goes to the new encoder. Raise InputError for a Python function, which has no path.
     """
     if isinstance(encoder, PythonPart):
         raise InputError(f"{encoder} is a Python function, which no file can name; give it again where it is used.")
@@ -129,7 +129,7 @@ def _no_encoder(name: str) -> Message:
 
 
 def _with_whole_paths(registry: Registry, encoder: Component) -> Component:
-    """Return an encoder with the whole paths of its folders and files."""
+    """Return an encoder with absolute paths of its folders and files."""
     folders = {param.name for param in encoder.registration.params if param.type is Folder}
     values: dict[str, Any] = {
         name: os.path.realpath(os.path.expanduser(value)) if name in folders and value is not None else value
@@ -144,7 +144,10 @@ def named_encoders() -> Mapping[str, str]:
 
 
 def with_known_encoders(expression: Expression, registry: Registry) -> Expression:
-    """Return an expression with the names of the user's encoders replaced by the encoders. Components come first."""
+    """Return an expression in which the names of the user's encoders are replaced by the encoders.
+
+    A name that a component has too means the component.
+    """
     named: Mapping[str, str] | None = None
 
     def meaning(call: Call) -> Expression | None:
@@ -165,7 +168,10 @@ def with_known_encoders(expression: Expression, registry: Registry) -> Expressio
 
 
 def _free(encoder: Expression, registry: Registry) -> Expression:
-    """Return an encoder of the user's file, resolved if it is read for somebody who may name no folder: its user named it."""
+    """Return an encoder of the user's file. In a request that may name no folder, it is resolved here without this limit.
+
+    The user named its folder, and not the sender of the request.
+    """
     if not isinstance(encoder, Call) or not refused_folder(""):
         return encoder
     with confined(None):
@@ -173,7 +179,7 @@ def _free(encoder: Expression, registry: Registry) -> Expression:
 
 
 def encoder_of(text: str | Expression, registry: Registry) -> Component:
-    """Return the encoder of an expression, such as `onnx("models/bge")`, or of a name that the user gave to one."""
+    """Return the encoder of an expression, such as `onnx("models/bge")`, or the encoder to which the user gave this name."""
     given = parse(text) if isinstance(text, str) else text
     found = with_known_encoders(given, registry)
     if not isinstance(found, Call):
@@ -184,9 +190,9 @@ def encoder_of(text: str | Expression, registry: Registry) -> Component:
 
 
 def encoder_by_identity(identity: str, registry: Registry) -> tuple[Component, Encoder]:
-    """Return the user's encoder with a hash, as an index stores it, and the encoder made of it.
+    """Return the user's encoder with this hash, which an index stores: as a component, and as an object.
 
-    Raise InputError if the user has none, or if its files have changed.
+    Raise InputError if the user has no such encoder, or if the files of the encoder have changed.
     """
     known = next((each for each in known_encoders() if each.identity == identity), None)
     if known is None:

@@ -1,4 +1,4 @@
-"""Names that an index gives to expressions: which names are allowed, and how the expressions take their places.
+"""Names that an index gives to expressions: which names are allowed, and how expressions replace the names.
 
 Every name is replaced by its expression before components are looked up, so a pipeline, a run and its metadata have the
 expression and not the name. Names come from an index, which may be hostile. An expression that is too long, or that
@@ -44,7 +44,7 @@ def check_name(name: str, registry: Registry, lost: Collection[str] = ()) -> Non
 
 
 def found(name: str, names: Mapping[str, str]) -> str | None:
-    """Return the name that a word means, None if there is none.
+    """Return the name that a word means; None if there is no such name.
 
     A name in another case is meant if no name has the same case, and if it is the only one.
     """

@@ -324,7 +324,7 @@ class _Hash:
         return _joined("function", *parts)
 
     def _read(self, function: types.FunctionType, code: _Code) -> Iterator[bytes]:
-        """Yield the hashes of the globals that a function reads. For a module of the user's own, also yield those of its attributes."""
+        """Yield the hashes of the globals that a function reads, and of the attributes that it may read in the user's own modules."""
         for name in code.globals:
             yield from self._item(function.__globals__, name, name, code.attributes, ())
         for name in code.imports:
@@ -333,7 +333,7 @@ class _Hash:
     def _item(
         self, scope: dict[str, Any], name: str, shown: str, attributes: Iterable[str], modules: tuple[Any, ...]
     ) -> Iterator[bytes]:
-        """Yield the hash of a name in a scope. For a module of the user's own, also yield those of its attributes."""
+        """Yield the hash of a name in a scope. For a module of the user's own, also yield the hashes of `attributes` in it."""
         value = scope.get(name, ABSENT)
         self.seen.items.append((scope, name, value))
         if value is ABSENT:
@@ -435,7 +435,7 @@ def _is_plain(kind: type) -> bool:
 
 @lru_cache(1 << 12)
 def _code(code: types.CodeType) -> _Code:
-    """Return the hash of a code object, and what it names, with all code inside it."""
+    """Return the hash of a code object and the names in it. Both include all code inside it."""
     constants, inner = (
         list(code.co_consts),
         [_code(each) for each in code.co_consts if isinstance(each, types.CodeType)],
@@ -465,7 +465,7 @@ def _code(code: types.CodeType) -> _Code:
 
 
 def _version(module: str) -> str | None:
-    """Return the version of the package of a module; "" if it has none, None for a module of the user's own."""
+    """Return the version of the package of a module; "" if the package has no version, None for a module of the user's own."""
     top = module.partition(".")[0]
     if top == "sublex":
         return VERSION

@@ -47,7 +47,7 @@ def picklable(function: Any, shown: str) -> Any:
     """
     if _has_name(function):
         return function
-    # Parts with the same function share this object, so the function travels once, and the copies share it too.
+    # Parts with the same function share this object. So the function is pickled once, and the copies of the parts share it too.
     return _BY_VALUE.setdefault(id(function), ByValue(function, shown))
 
 

@@ -171,7 +171,7 @@ class Registry:
     def _load_for(self, kinds: Iterable[str]) -> None:
         """Load the plugins that may register one of these kinds.
 
-        A built-in plugin registers its own kinds; others may register any.
+        A built-in plugin registers its own kinds. Any other plugin may register all kinds.
         """
         wanted = set(kinds)
         # Several threads may look up names at once, but a plugin is loaded only once.

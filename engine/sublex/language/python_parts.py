@@ -189,7 +189,7 @@ def _remade(
     options: Mapping[str, Any],
     later: tuple[str, ...] = (),
 ) -> Node:
-    """Return the node of a pickle, made again in this process for a copy of its object.
+    """Return a pickled node, made again in this process for a copy of its object.
 
     `later` are the hashes that the object had after changes that it made itself.
 

@@ -55,7 +55,7 @@ class NamedReranker:
         return finite_scores(self, given, [document.docno for document in documents])
 
     def evidence(self, query: str, document: StoredDocument) -> Mapping[str, Any]:
-        """Return what the reranker shows beside a score, such as that the end of a text was left out."""
+        """Return the facts that the reranker shows beside a score, such as that it left out the end of a text."""
         shown = getattr(self._made, "evidence", None)
         sentences = []
         if document.has_text and getattr(self._made, "sentences", False):

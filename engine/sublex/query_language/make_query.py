@@ -120,7 +120,10 @@ class Maker:
         return []
 
     def _note_column(self, leaf: Field) -> None:
-        """Add a note about the first word in a field that is also a value of the column of the same name."""
+        """Add a note if a word or phrase within a field is also a value of the column with the same name.
+
+        Only the first such word or phrase gets a note.
+        """
         asks = "asks for words of the field"
         if (
             self.snapshot is None

@@ -388,8 +388,8 @@ class _QueryParser:
     def _disjunction(self) -> list[tuple[str, Node]]:
         """Read parts with OR between them, and return them as clauses.
 
-        Parts without a sign become one clause. A part with + or - is a clause of its own, because a sign is about all clauses in
-        the same parentheses.
+        Parts without a sign become one clause. A part with + or - is a clause of its own: a sign is about all clauses in the same
+        parentheses, and not about one side of OR.
         """
         parts = [self._conjunction()]
         while self._joins("OR"):
@@ -480,7 +480,7 @@ class _QueryParser:
         return self.at > 1 and self.tokens[self.at - 2].kind in _BEFORE_A_PART
 
     def _note_loose(self, token: _Token) -> None:
-        """Add a note about a ~ or a ^ that may not stand after the phrase or group before it, and about stars without letters."""
+        """Add a note about a lone ~ or ^ that has no meaning after the phrase or group before it, or about stars without letters."""
         before = self.tokens[self.at - 2] if self.at > 1 else token
         if before.kind == "phrase" and token.written[0] == "~":
             _note(self.notes, token.written, '~ takes a whole number directly after a phrase, as in "stem cells"~3')

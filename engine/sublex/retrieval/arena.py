@@ -28,7 +28,7 @@ ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 
 class SlotArrays:
-    """The coded postings of the slots of one segment, and the bounds of their impacts. `Impacts` has those of words alone.
+    """The coded postings of the slots of one segment, and the bounds of their impacts. `Impacts` has the same for words alone.
 
     A slot whose term the segment lacks has no postings.
     """
@@ -39,7 +39,7 @@ class SlotArrays:
         self.bounds = ImpactBounds.unknown(slots)
         # The largest absolute value of an impact.
         self.largest = 0.0
-        # The ordinal of each slot's word, and its row in the blocks of `impacts`; -1 without one.
+        # The ordinal of each slot's word, and the word's row in the blocks of `impacts`; -1 if there is none.
         self._ordinal_of, self._row_of = np.full(slots, -1, np.int64), np.full(slots, -1, np.int32)
 
     @property

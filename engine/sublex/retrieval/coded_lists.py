@@ -86,8 +86,8 @@ class CodedLists:
     def settle(self, terms: np.ndarray) -> None:
         """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.
 
-        The row of a term is filled in at the second search for the term, because filling in a row takes longer than one
-        search without the row.
+        The row of a term is filled in at the second search for the term. One search without the row takes less time than
+        filling in the row.
         """
         if self._state[terms].tobytes().count(SETTLED) == len(terms):
             return
@@ -101,7 +101,7 @@ class CodedLists:
             self._state[again] = SETTLED
 
     def _of_state(self, terms: np.ndarray, state: int) -> np.ndarray:
-        """Return those of the terms that are in the state `state`, each once, ascending."""
+        """Return the distinct terms among `terms` that are in the state `state`, in ascending order."""
         # np.unique would load NumPy's masked arrays first, which takes 20 ms.
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]

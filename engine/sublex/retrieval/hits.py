@@ -105,9 +105,9 @@ class Hits(InParts):
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the values to pickle: the attributes, the docnos and the missing words.
+        """Return the values that are pickled: the attributes, the docnos and the missing words.
 
-        In place of the snapshot, the pickle has the path of the index and the identity of the generation.
+        In place of the snapshot, the path of the index and the identity of the generation are pickled.
         """
         return self.__dict__ | {"_docnos": Strings.of(self.docnos), "missing": self.missing}
 

@@ -62,7 +62,7 @@ def declared(root: Path) -> list[str]:
 
 
 def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) -> None:
-    """Store the impacts of `rankers`, and of no others, now and after every commit.
+    """Store the impacts of `rankers`, and of no other rankers, now and after every commit.
 
     `rankers` has the printed forms of rankers. If it is empty, all derived data is removed.
     """

@@ -335,7 +335,7 @@ class OperatorTable:
         return found
 
     def _combined(self, k: int, operator: Operator, reading: SegmentIntervals) -> Intervals:
-        """Return the intervals of an operator in segment k, made of those of its parts."""
+        """Return the intervals of an operator in segment k, made of the intervals of its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
         if operator.kind is OperatorKind.FIELD:

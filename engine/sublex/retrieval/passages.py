@@ -111,7 +111,10 @@ def passages(
 
 
 def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
-    """Return the matches of the wanted terms by the raw token in which they are, in order, as characters of the token."""
+    """Return the matches of the wanted terms, by the number of the raw token that has them, in order.
+
+    The places of a match are characters of the raw token.
+    """
     found = {}
     for number, joined in enumerate(cut.joined):
         # Most raw tokens have a single term.

@@ -90,7 +90,7 @@ def _look_up_row(codes, lists, bits, ranks, row, term, weight, wanted, sums):
 
 @inner
 def _look_up_postings(docs, runs, codes, lists, passing, term, weight, wanted, sums):
-    """Add the impacts of a term to the sums of the wanted documents, which ascend, by a look at each posting of the term."""
+    """Go through the postings of a term, and add the impacts to the sums of the wanted documents. `wanted` ascends."""
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     run, i, w = lists[term, RUN], lists[term, FIRST], 0
     stop = i + lists[term, COUNT]

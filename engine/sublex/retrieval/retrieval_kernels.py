@@ -51,8 +51,8 @@ MOST_SORTED = 1 << 10
 # HITS: a term can be a looked-up term only if it has more postings than k times this number.
 # ADDED: a term without a row in the blocks can be a looked-up term only if it has more postings than this number times
 # the added postings.
-# BLOCKS: the sums that the documents of each block need are computed if the number of blocks in the window times the
-# number of looked-up terms with a row is less than this number times the added postings in the window.
+# BLOCKS: the sums that the documents of each block need are computed only if a < b times this number. a is the number of
+# blocks in the window times the number of looked-up terms with a row. b is the number of added postings in the window.
 # DOCUMENTS: a threshold is guessed if the index has fewer documents than this number times the added postings.
 HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
 # The value of `passing` for a document that passes a filter.

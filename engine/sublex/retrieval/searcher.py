@@ -38,7 +38,7 @@ GROUP, KEYS = 256, 1 << 20
 # The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. With these values the
 # kernel was fastest in measurements on abstracts (100,000 to 3,000,000), sentences and paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
-# The argument `passing` of `retrieve` if all documents pass.
+# `retrieve` gets this as `passing` if there is no filter, so that all documents pass.
 ALL = np.empty(0, np.uint8)
 # To guess a threshold, a search under a filter looks at a depth: SPARE times the depth at which k documents pass, if
 # documents pass at random.

@@ -45,7 +45,10 @@ def _in_order(part: Operator, places: Mapping[str, Sequence[int]], field: str) -
 
 
 def _after(before: Sequence[Interval], then: Sequence[Interval], least: int, most: int) -> list[Interval]:
-    """Return intervals that join one of `before` and one of `then`. The second begins `least` to `most` positions after the first ends."""
+    """Return the intervals that begin with an interval of `before` and end with an interval of `then`.
+
+    The second interval begins `least` to `most` positions after the end of the first.
+    """
     ends = [end for _, end in before]
     found = []
     for begin, end in then:

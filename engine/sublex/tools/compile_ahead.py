@@ -1,4 +1,4 @@
-"""Compile kernels before they are called: find those whose machine code is not on disk, and share them among processes."""
+"""Compile kernels before they are called: find kernels whose machine code is not on disk, and share them among processes."""
 
 from __future__ import annotations
 

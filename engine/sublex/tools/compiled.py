@@ -276,7 +276,7 @@ def has_code(kernel: Any, signature: Signature) -> bool:
 
 
 def is_temporary(kernel: Any) -> bool:
-    """Return whether the machine code of a kernel is deleted when this process ends, because no lasting folder can be written to."""
+    """Return whether the machine code of a kernel is deleted when this process ends: Numba found no lasting folder to write to."""
     return Path(kernel._cache.cache_path).parent.name.startswith(TEMPORARY)
 
 

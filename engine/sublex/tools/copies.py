@@ -23,7 +23,7 @@ class Uncopied:
 
 
 class Deferred(Uncopied):
-    """An object that never changes, and that is pickled as the function that makes it again, its `origin`.
+    """An object that never changes. It is pickled as its `origin`, a function that makes the object again.
 
     `pickled` names the attributes that are pickled too, so that they can be read before the object is made.
     """
@@ -49,7 +49,7 @@ class Deferred(Uncopied):
 
 
 def deferred(kind: type[Deferred], origin: Callable[[], Any], known: dict[str, Any]) -> Any:
-    """Return an object with the attributes `known`. When another attribute is first read, `origin` gives all others."""
+    """Return an object with the attributes `known`. When another attribute is first read, `origin` makes the whole object."""
     new = object.__new__(kind)
     new.__dict__.update(known, origin=origin, _making=RLock())
     return new

@@ -23,8 +23,8 @@ _BREAKS = re.compile(f"[{BREAKS}]")
 # Characters that steer a terminal: controls (C0, DEL, C1), and those that change the direction of text.
 STEERING = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _STEERING = re.compile(f"[{STEERING}]")
-# Characters that a message cannot show as they are: breaks, controls and surrogates. After a line feed, the next character
-# comes along, because a shell drops line feeds at the end of what a command prints.
+# Characters that a message cannot show as they are: breaks, controls and surrogates. The match includes the character after a
+# line feed, because a shell drops line feeds at the end of a command's output.
 _UNSHOWN = re.compile(f"([{BREAKS}{STEERING}\ud800-\udfff]+(?:(?<=\n).)?)", re.DOTALL)
 
 # Characters that a shell reads within double quotes. Some shells replace a ! by an earlier command.

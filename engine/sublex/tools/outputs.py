@@ -113,7 +113,7 @@ def expect_output(file: str | os.PathLike[str], overwrite: bool = False) -> None
 def write_output(file: str | os.PathLike[str], text: str) -> None:
     """Write a text to a file that `expect_output` accepted, in one step: the file has all of it or is unchanged.
 
-    A page or a drawing gets a seal, by which `expect_output` knows it again. Raise InputError if the file cannot be written.
+    A page or a drawing gets a seal, so that `expect_output` recognises it later. Raise InputError if the file cannot be written.
     """
     try:
         in_markup = Path(file).suffix in MARKUP_FILES

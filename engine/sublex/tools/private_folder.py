@@ -1,6 +1,6 @@
 """Find out whether others may write to a folder whose files run as code, such as the folder of compiled kernels.
 
-Reading a file of Numba's cache can run code that is in it, so whoever can write a file there runs code in this process.
+Reading a file of Numba's cache can run code that is in it. So a user who can write a file there can run code in this process.
 """
 
 from __future__ import annotations

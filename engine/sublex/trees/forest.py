@@ -127,7 +127,7 @@ def read_forest(path: str | os.PathLike[str]) -> Forest:
 
 
 def _check(tree: Tree, width: int, name: str) -> None:
-    """Raise UnreadModel if a walk from the root could leave the tree, come to a node twice, or meet a number that is not finite."""
+    """Raise UnreadModel if a walk from the root could leave the tree or reach a node twice, or if a number is not finite."""
     size = len(tree.feature)
     if not size or any(len(column) != size for column in tree):
         raise UnreadModel(f"{name} has columns of different lengths")

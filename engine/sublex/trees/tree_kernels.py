@@ -106,7 +106,8 @@ def _leaf(value, used, known, share, features, chances, found):
     for each in range(features):
         if known[each] == share[each]:
             continue
-        # chances[n]: the sum over all sets of n other features of the product of known in the set and of share outside.
+        # chances[n] is a sum over all sets of n other features. Each set adds a product: `known` of the features in the set,
+        # times `share` of the features outside.
         chances[0] = 1.0
         number = np.int64(0)
         for other in range(features):

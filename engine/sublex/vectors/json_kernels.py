@@ -22,7 +22,7 @@ LIST, OBJECT, ROWS = 0, 1, 2
 ID, VECTOR, WORDS, TOKENS = 0, 1, 2, 3
 QUOTE, BACKSLASH, COMMA, COLON, NEWLINE = 34, 92, 44, 58, 10
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
-# If a decimal number is computed in float64 by two multiplications by powers of ten, its error is less than this share of it.
+# A decimal number is computed in float64 by two multiplications by powers of ten. Its error is less than this share of it.
 SHARE = 2e-15
 SMALLEST, LARGEST = 1.2e-38, 3.4e38
 # The digits of a whole number that always fits in 64 bits, and the largest power of ten that float64 holds exactly.

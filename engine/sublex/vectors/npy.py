@@ -350,7 +350,7 @@ def _unpacked(
 
 
 def batch_ends(count: int, sizes: np.ndarray | None) -> list[int]:
-    """Return the ends of batches of vectors, or of matrices with these numbers of rows: some thousand rows in each."""
+    """Cut vectors, or matrices with these numbers of rows, into batches of some thousand rows. Return the end of each batch."""
     if sizes is None:
         return [min(begin + ROWS_PER_BATCH, count) for begin in range(0, count, ROWS_PER_BATCH)]
     ends = np.cumsum(sizes)

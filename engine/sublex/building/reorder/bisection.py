@@ -1,7 +1,7 @@
 """Find an order of documents that puts similar ones next to each other, by recursive graph bisection.
 
-The documents are split into halves so that the gaps in all posting lists take few bits. In each round, those documents
-change to the other half whose change saves most bits (Dhulipala et al., KDD 2016). The halves are split in the same way,
+The documents are split into halves so that the gaps in all posting lists take few bits. In each round, the documents whose
+move to the other half saves most bits are moved (Dhulipala et al., KDD 2016). The halves are split in the same way,
 down to eight documents. As in Mackenzie et al. (TKDE 2022), a round does not sort the gains, and each round requires a
 greater gain than the round before it.
 """

@@ -169,8 +169,8 @@ def _select(keys, place):
                 keys[i], keys[j] = keys[j], keys[i]
                 i += 1
                 j -= 1
-        # Keys up to place j are at most the pivot, keys from place i on are at least the pivot, and keys between are
-        # equal to it.
+        # Keys up to place j are at most the pivot. Keys from place i on are at least the pivot. Keys between both places are
+        # equal to the pivot.
         if place <= j:
             high = j
         elif place >= i:

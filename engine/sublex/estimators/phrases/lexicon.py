@@ -1,4 +1,4 @@
-"""The numbers of units, of which phrases are made.
+"""The numbers of units. A phrase is a sequence of units.
 
 Words with the same term are one unit, so all inflections of a phrase count as this phrase. A term may have variants, which
 are units of their own. A stop word has no term; it is a unit by its letters in lower case.

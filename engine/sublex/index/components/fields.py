@@ -1,8 +1,9 @@
 """Fields: for each posting the frequency of its term in a field of its document, and for each document the field's length.
 
 The content fields have numbers: 0 is the title, 1 the text, and the other fields follow. Frequencies and lengths are stored
-for all fields but the text; those of the text are the values of the whole document minus those of the other fields. If the
-index stores positions, it also stores where each field but the title begins in each document. The kernels encode and decode.
+for all fields but the text. The frequency in the text is the frequency in the whole document minus the frequencies in the
+other fields, and its length likewise. If the index stores positions, it also stores where each field but the title begins in
+each document. The kernels encode and decode.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sublex.index.components.packed_numbers import PackedNumbers, PackedReader, 
 from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 
-# The number of the text among the content fields, and the end of the last field: positions are below it.
+# The number of the text among the content fields, and the end of the last field, which is above all positions.
 TEXT, LAST_END = 1, 2**31 - 1
 
 
@@ -166,7 +167,7 @@ class FieldsReader:
         return self._folder[begins_component(field)].numbers(LAST_END).astype(np.int32)
 
     def places(self, field: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return two int32 arrays: the position at which a field begins in each document, and that at which the next begins.
+        """Return two int32 arrays: the position in each document at which a field begins, and at which the next field begins.
 
         The end of the last field is above every position. Raise IndexCorrupt if a field ends before it begins.
         """

@@ -39,7 +39,7 @@ class PositionsReader(PackedReader):
     def check(self) -> None:
         """Raise IndexCorrupt if the collection frequencies need more data than the components have.
 
-        After this check, memory for as many positions as a collection frequency says can safely be reserved.
+        After this check, a caller can safely reserve memory for this number of positions.
         """
         _ = self._block_starts, self._tail_starts
 

@@ -42,7 +42,7 @@ class CodedPostings:
         self._used = np.zeros(3, np.int64)
 
     def map(self, documents: ComponentFolder, impacts: ComponentFolder) -> None:
-        """Use stored postings in place of those in memory. Raise `IndexCorrupt` if they have wrong types or sizes."""
+        """Use stored postings in place of postings in memory. Raise `IndexCorrupt` if they have wrong types or sizes."""
         kernels, lists = self._kernels, self.lists
         documents.expect("docs", ("<u2",), len(self.docs))
         documents.expect("runs", ("<u4",))

@@ -312,8 +312,8 @@ def _greatest(values):
 def sound(terms, lists, run_counts, docs, runs, codes, documents):
     """Return the index in `terms` of the first term whose runs, documents or codes are damaged, or -1 if there is none.
 
-    The runs of a term must ascend and must contain all its postings, each document must be below `documents`, and each
-    code must be below the term's number of values.
+    The runs of a term must ascend and must contain all its postings. Each document must be below `documents`. Each code must
+    be below the term's number of values.
     """
     halves = codes.view(np.uint16)
     for x in range(len(terms)):
