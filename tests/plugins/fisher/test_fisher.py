@@ -142,6 +142,17 @@ def test_power_keeps_the_sign():
     np.testing.assert_allclose(np.sign(plain) * rooted**2, plain, atol=1e-12)
 
 
+def test_a_power_leaves_the_vectors_of_single_words_alone():
+    words = np.arange(60)
+    np.testing.assert_array_equal(fitted(power=0.5).word_map(words), fitted().word_map(words))
+
+
+def test_the_mixture_has_as_many_starts_as_the_parameter_says_and_counts_them():
+    seen = []
+    fisher = Fisher(embedding(), k=3, starts=4).fit(counts(), progress=lambda done, total: seen.append((done, total)))
+    assert len(fisher.likelihoods) == 4 and set(seen) == {(start, 4) for start in range(4)}
+
+
 @pytest.mark.parametrize("options", [{}, {"idf": True}, {"variance": True}])
 def test_shares_of_word_pairs_add_up_to_the_score(options):
     matrix = counts()
@@ -193,9 +204,10 @@ def test_the_same_bytes_for_any_number_of_workers_and_from_blocks(monkeypatch):
     assert fitted(matrix, words, k=4, seed=1).norms(matrix).tobytes() != found[0][0]
 
 
-def test_words_without_a_vector_are_as_if_they_were_not_there():
+@pytest.mark.parametrize("absent", [np.nan, 0])
+def test_words_without_a_vector_are_as_if_they_were_not_there(absent):
     matrix, words = counts(), embedding()
-    words[10:20] = np.nan
+    words[10:20] = absent
     fisher = fitted(matrix, words)
     left = matrix.toarray()
     left[:, 10:20] = 0

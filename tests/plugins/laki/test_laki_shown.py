@@ -166,7 +166,10 @@ def listed(fitted: SimpleNamespace, more: str, text: str = TEXT) -> list[dict[st
 
 
 def test_rare_phrases_are_listed_unless_only_the_network_is_asked(fitted):
-    rows = {row["keyphrase"]: row for row in listed(fitted, "strong=0")}
+    shown = listed(fitted, "strong=0")
+    strengths = [row["strength"] for row in shown]
+    assert len(set(strengths)) > 2 and strengths == sorted(strengths, reverse=True)
+    rows = {row["keyphrase"]: row for row in shown}
     assert rows["zyzzyva moth"]["mentioned"] == "yes" and rows["zyzzyva moth"]["evoked by"] == ""
     alone = listed(fitted, "strong=0, shown=network")
     assert "otter colony" in {row["keyphrase"] for row in alone} and "zyzzyva moth" not in {
