@@ -184,7 +184,7 @@ def judged_cases(draw: st.DrawFn) -> Case:
 def test_judged_documents_take_the_places_of_the_documents_found(case, docs, terms):
     bags, weights, relevant, others = case.bags, case.weights, case.relevant, case.others
     for name, expected in (
-        ("Sharp", naive.sharp(bags, weights, relevant, others, terms, 0.35, 5.0, "bm25", 0.15)),
+        ("Sharp", naive.sharp(bags, weights, relevant, others, terms, 0.35, 5.0, "bm25", 0.05)),
         ("Rocchio", naive.rocchio(bags, weights, relevant, others, terms)),
         ("RM3", naive.rm3(bags, weights, relevant, terms, 0.5)),
         ("Bo1", naive.divergence(bags, "Bo1", weights, relevant, terms)),

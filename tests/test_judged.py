@@ -186,8 +186,8 @@ def test_a_search_on_the_command_line_learns_from_one_topic(demo, files):
     code, out, err = demo("explain", "demo", text, relevant, "-r", SHARP, "--judged", "mine.txt", "--qid", "1")
     assert code == 0 and "with 1 relevant document and 1 other judged" in out
     for words, said in (
-        (["--judged", "mine.txt"], "--qid (none) names no judged topic; mine.txt has 1."),
-        (["--judged", "mine.txt", "--qid", "7"], "--qid 7 names no judged topic; mine.txt has 1."),
+        (["--judged", "mine.txt"], "mine.txt judges 1; name the query's topic by --qid."),
+        (["--judged", "mine.txt", "--qid", "7"], "mine.txt judges 1, and not topic 7."),
         (["--qid", "1"], "--qid names a topic of --judged; name the file of judgements, too."),
     ):
         code, out, err = demo("search", "demo", text, "-r", SHARP, *words)

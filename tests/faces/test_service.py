@@ -433,6 +433,19 @@ def test_topics_and_judgements_are_those_of_the_command_line(client):
     assert client.get("/v1/topics", topics="/etc/passwd").status == 404
 
 
+def test_a_request_learns_from_the_judgements_of_a_topic(client, fitted):
+    text, grades, ranker = engine.read_topics(TOPICS)["1"].text, engine.read_qrels(QRELS)["1"], "BM25 >> Sharp >> BM25"
+    reply = client.get("/v1/search", query=text, ranker=ranker, qrels="qrels.txt", qid="1")
+    expected = engine.open(fitted).search(text, ranker, judged=grades)
+    assert [hit["docno"] for hit in reply.record["result"]["hits"]] == expected.docnos
+    assert expected.docnos != engine.open(fitted).search(text, ranker).docnos
+    refused = client.get("/v1/search", query=text, ranker=ranker, qrels="qrels.txt", qid="none")
+    assert refused.status == 400 and refused.sentence.startswith("qrels.txt judges 1, ")
+    # Without the name of a file, no judgements count.
+    plain = client.get("/v1/search", query=text, ranker=ranker).record["result"]["hits"]
+    assert [hit["docno"] for hit in plain] == engine.open(fitted).search(text, ranker).docnos
+
+
 def test_clients_of_anserini_find_its_routes(client, fitted):
     found = client.get("/v1/demo/search", query="cranes", hits=2).record
     hits = engine.open(fitted).search("cranes", k=2)

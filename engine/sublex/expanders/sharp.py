@@ -47,7 +47,7 @@ class Sharp(Declared):
     power: float = parameter(5.0, "The power of a document's score over the best one; 0 counts all alike.", (0, 100))
     vectors: str = parameter("bm25", "The vectors of documents: BM25's scores, or a language model.", ("bm25", "lm"))
     negative: int = parameter(0, "The number of documents, from the last, that count as non-relevant.", (0, 10_000))
-    gamma: float = parameter(0.15, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
+    gamma: float = parameter(0.05, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
 
     def expand(self, query: Query, context: Context) -> Query:
         docs, scores = relevant_documents(context, self.docs)

@@ -98,8 +98,8 @@ class OperationContext:
         with self.step(f"Read {judged}"):
             given = qrels_of(judged)
         if qid is not None and qid not in given:
-            known = f"{', '.join(given.qids[:3])}{', …' if len(given) > 3 else ''}"
-            raise InputError(f"--qid {qid or '(none)'} names no judged topic; {judged} has {known}.")
+            known = f"{judged} judges {', '.join(given.qids[:3])}{', …' if len(given) > 3 else ''}"
+            raise InputError(f"{known}, and not topic {qid}." if qid else f"{known}; name the query's topic by --qid.")
         self._index = self.index.with_judged(given)
 
     @property

@@ -191,8 +191,9 @@ def fields_of(operation: Operation) -> tuple[RequestField, ...]:
             name = CHOSEN[each.given]
             absent = ... if each.is_required else each.default
             fields[name] = RequestField(
-                name, each.name, str, "", each.many, file=each.given, help=HELP[each.given], absent=absent
-            )
+                name, each.name, str, "", each.many, file=each.given, absent=absent,
+                help=HELP[each.given] if absent is ... or not each.help else each.help,
+            )  # fmt: skip
         elif each.completes in PATHS:
             if each.is_required and not loaded:
                 raise InputError(f"{operation.name} needs a file, which no request can name")
