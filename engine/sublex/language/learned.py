@@ -1,4 +1,4 @@
-"""LearnedModel models as parts of an expression: they score documents by rows of features, which are the scores of other expressions."""
+"""Learned models as parts of an expression: they score documents by rows of features, which are the scores of other expressions."""
 
 from __future__ import annotations
 
