@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -274,6 +275,25 @@ def test_deleted_documents_are_left_out(work):
     assert opened.document("birds-02").docno == "birds-02"
     assert "birds-01" not in opened.search("swift", "WhooshBM25F", k=500).docnos
     assert invoke("check", "./index").code == 0
+
+
+def test_an_index_of_another_name_with_dates_is_attached_without_the_words_of_deleted_documents(work):
+    folder = work / "w"
+    folder.mkdir()
+    schema = fields.Schema(
+        docno=fields.ID(stored=True, unique=True), text=fields.TEXT(stored=True), when=fields.DATETIME(stored=True)
+    )
+    opened = index.create_in(folder, schema, indexname="books")
+    writer = opened.writer()
+    writer.add_document(docno="d1", text="whale ship", when=datetime(2026, 11, 28, 9, 30))
+    writer.add_document(docno="d2", text="zebra", when=datetime(2026, 11, 29))
+    writer.commit()
+    writer = opened.writer()
+    writer.delete_by_term("docno", "d2")
+    writer.commit(merge=False)
+    found = sublex.attach("whoosh:w", "index", trust=True)
+    assert [term.term for term in found.terms()] == ["ship", "whale"] and found.search("ship").docnos == ["d1"]
+    assert found.document("d1").fields == {"when": "2026-11-28 09:30:00"}
 
 
 # Whoosh's scorers.
