@@ -8,6 +8,8 @@ from sublex.operations.declaring import option, positional
 
 # The help of --overwrite for a file, with which -o replaces more than what Sublex wrote.
 OVERWRITE_HELP = "Replace a file that is there even if Sublex did not write it, or somebody changed it."
+# The help of --judged, for one query and for topics.
+JUDGED_HELP = "Judgements from which expanders learn: relevant documents add to the query, others subtract."
 
 # fmt: off
 Docno = Annotated[str, positional("DOCNO", completes="docno")]
@@ -94,7 +96,7 @@ QueryVectors = Annotated[tuple[str, ...], option(
 # Judgements as feedback, and what is left out to measure it.
 JudgedFeedback = Annotated[str, option(
     "--judged", metavar="QRELS", completes="file", remembered=True,
-    help="Judgements from which expanders learn: relevant documents add to the query, others subtract.",
+    help=JUDGED_HELP,
 )]
 Residual = Annotated[str, option(
     "--residual", metavar="QRELS", completes="file",
@@ -122,7 +124,7 @@ class Asked(NamedTuple):
     queries: QueryVectors = ()
     judged: Annotated[str, option(
         metavar="QRELS", completes="file", given="judgements", remembered=True,
-        help="Judgements from which expanders learn: relevant documents add to the query, others subtract.",
+        help=JUDGED_HELP,
     )] = ""
     qid: Annotated[str, option(
         metavar="QID", remembered=True, help="The topic of --judged that QUERY is."
