@@ -131,8 +131,8 @@ class Probe(NamedTuple):
     @property
     def numbers_of_shares(self) -> tuple[float, float, float, float]:
         """The numbers of the measure for kernels that get norms as shares of the longest."""
-        inverse, *others = self.measure.numbers
-        return inverse * self.segment.longest, *others
+        inverse, slope, curve, offset = self.measure.numbers
+        return inverse * self.segment.longest, slope, curve, offset
 
     def shares(self, shares: np.ndarray) -> np.ndarray:
         """Return shares of the longest norm; for cosines, which need no norms, none."""
