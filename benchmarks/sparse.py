@@ -73,12 +73,36 @@ def weighted(random: np.random.Generator, terms: np.ndarray, tf: np.ndarray) -> 
     return np.clip(np.rint(weights), 1, 255).astype(np.uint8)
 
 
-def documents(docs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the terms of each document, ascending, and their weights, 1 to 255."""
+def drawn(docs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Draw documents: yield the terms of each, ascending, and their weights, 1 to 255."""
     texts = Texts(1)
     for _ in range(docs):
         terms, tf = texts.draw(int(np.clip(texts.random.normal(WORDS, 50), 50, 600)))
         yield terms, weighted(texts.random, terms, tf)
+
+
+def archived(folder: Path, docs: int) -> Path:
+    """Return the archive of the documents, which is written if it is missing."""
+    archive = folder / "weights.npz"
+    if not archive.exists():
+        rows = list(drawn(docs))
+        sizes = np.array([len(terms) for terms, _ in rows])
+        np.savez(
+            archive, docnos=[str(k) for k in range(docs)], terms=[f"t{k}" for k in range(TERMS)], shape=(docs, TERMS),
+            data=np.concatenate([weights for _, weights in rows]).astype(np.float32),
+            indices=np.concatenate([terms for terms, _ in rows]).astype(np.int32),
+            indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        )  # fmt: skip
+        print(f"{docs:,} documents, {int(sizes.sum()):,} weights")
+    return archive
+
+
+def documents(folder: Path) -> Iterator[dict[str, int]]:
+    """Yield the weights of each document of the archive, as peers take them."""
+    with np.load(folder / "weights.npz") as arrays:
+        ends, terms, weights = arrays["indptr"], arrays["indices"], arrays["data"].astype(np.int64)
+    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        yield {f"t{term}": w for term, w in zip(terms[begin:end].tolist(), weights[begin:end].tolist(), strict=True)}
 
 
 def queries(count: int) -> list[Query]:
@@ -136,17 +160,7 @@ def built(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
 
 def sublex_engine(folder: Path, docs: int, asked: list[Query]) -> Engine:
     """Return Sublex, which gets the weights from an archive."""
-    archive, place = folder / "weights.npz", folder / "sublex"
-    if not archive.exists():
-        rows = list(documents(docs))
-        sizes = np.array([len(terms) for terms, _ in rows])
-        np.savez(
-            archive, docnos=[str(k) for k in range(docs)], terms=[f"t{k}" for k in range(TERMS)], shape=(docs, TERMS),
-            data=np.concatenate([weights for _, weights in rows]).astype(np.float32),
-            indices=np.concatenate([terms for terms, _ in rows]).astype(np.int32),
-            indptr=np.concatenate([[0], np.cumsum(sizes)]),
-        )  # fmt: skip
-        print(f"{docs:,} documents, {int(sizes.sum()):,} weights")
+    archive, place = archived(folder, docs), folder / "sublex"
     if not place.exists():
         sublex.build(({"id": str(k), "text": "word"} for k in range(docs)), place, store="")
     built(folder, "sublex", lambda place: sublex.open(place).add_vectors(NAME, archive, stored="int8"))
@@ -160,14 +174,13 @@ def sublex_engine(folder: Path, docs: int, asked: list[Query]) -> Engine:
     )
 
 
-def pisa_engine(folder: Path, docs: int, asked: list[Query], algorithm: str = "maxscore") -> Engine:
+def pisa_engine(folder: Path, asked: list[Query], algorithm: str = "maxscore") -> Engine:
     """Return PISA on the same weights."""
     from pyterrier_pisa import PisaIndex, _pisathon  # type: ignore[import-not-found]
 
     def build(place: Path) -> None:
         PisaIndex(str(place), stemmer="none", threads=1).toks_indexer("toks", scale=1.0).index(
-            {"docno": str(n), "toks": {f"t{t}": int(w) for t, w in zip(terms.tolist(), weights.tolist(), strict=True)}}
-            for n, (terms, weights) in enumerate(documents(docs))
+            {"docno": str(n), "toks": weights} for n, weights in enumerate(documents(folder))
         )
 
     index = PisaIndex(str(built(folder, "pisa", build)), stemmer="none", threads=1)
@@ -187,16 +200,17 @@ def pisa_engine(folder: Path, docs: int, asked: list[Query], algorithm: str = "m
     return Engine(f"pisa {algorithm}", search)
 
 
-def seismic_engine(folder: Path, docs: int, asked: list[Query], wanted: Engine, k: int) -> Engine:
+def seismic_engine(folder: Path, asked: list[Query], wanted: Engine, k: int) -> Engine:
     """Return SEISMIC over the same weights. Of the efforts in EFFORTS, it takes the first that finds nearly all hits of `wanted`."""
     from seismic import SeismicIndex, get_seismic_string  # type: ignore[import-not-found]
 
-    def build(place: Path) -> None:
-        lines = place.with_suffix(".jsonl")
+    lines = folder / "seismic-input.jsonl"
+    if not (folder / "seismic.json").exists():
         with open(lines, "w") as stream:
-            for n, (terms, weights) in enumerate(documents(docs)):
-                vector = {f"t{term}": int(w) for term, w in zip(terms.tolist(), weights.tolist(), strict=True)}
-                stream.write(json.dumps({"id": str(n), "content": "", "vector": vector}) + "\n")
+            for n, weights in enumerate(documents(folder)):
+                stream.write(json.dumps({"id": str(n), "content": "", "vector": weights}) + "\n")
+
+    def build(place: Path) -> None:
         SeismicIndex.build(str(lines), num_threads=1, load_content=False).save(str(place))
         lines.unlink()
 
@@ -220,16 +234,14 @@ def seismic_engine(folder: Path, docs: int, asked: list[Query], wanted: Engine, 
     return Engine(f"seismic cut {cut} heap {factor} recall {recall:.3f}", search)
 
 
-def bmp_engine(folder: Path, docs: int, asked: list[Query]) -> Engine:
+def bmp_engine(folder: Path, asked: list[Query]) -> Engine:
     """Return BMP over the same weights, with no pruning beyond its bounds."""
     from bmp import Indexer, Searcher  # type: ignore[import-not-found]
 
     def build(place: Path) -> None:
         indexer = Indexer(str(place), bsize=32, compress_range=False)
-        for n, (terms, weights) in enumerate(documents(docs)):
-            indexer.add_document(
-                str(n), {f"t{term}": int(w) for term, w in zip(terms.tolist(), weights.tolist(), strict=True)}
-            )
+        for n, weights in enumerate(documents(folder)):
+            indexer.add_document(str(n), weights)
         indexer.finish()
 
     searcher = Searcher(str(built(folder, "bmp", build)))
@@ -255,11 +267,11 @@ def main() -> None:
     asked, names = queries(given.queries), given.peers.split(",")
     own = sublex_engine(given.folder, given.docs, asked)
     makers = {"pisa": pisa_engine, "bmp": bmp_engine}
-    exact = [own, *(make(given.folder, given.docs, asked) for name, make in makers.items() if name in names)]
+    exact = [own, *(make(given.folder, asked) for name, make in makers.items() if name in names)]
     for k in [int(text) for text in given.k.split(",")]:
         engines = list(exact)
         if "seismic" in names:
-            engines.append(seismic_engine(given.folder, given.docs, asked, own, k))
+            engines.append(seismic_engine(given.folder, asked, own, k))
         if given.build:
             return
         for engine in engines:

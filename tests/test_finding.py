@@ -17,13 +17,13 @@ from sublex.contracts.fitted import Representation
 from sublex.errors import InputError, PluginError
 from sublex.index import derived
 from sublex.index.directory import Directory
-from sublex.representations import finding, sketch, sketch_files, sketch_kernels
+from sublex.representations import finding, probes, sifting, sketch, sketch_files
 from sublex.representations.sketch import VectorSource, sketch_of
 from sublex.representations.sketch_files import read_sketch, write_sketch
 from sublex.tools.workers import Workers
 
 KEY = np.arange(16, dtype=np.uint8)
-COSINE = finding._measure("cosine", 1.0, 1.0)
+COSINE = probes.measure_of("cosine", 1.0, 1.0)
 EXPRESSIONS = (
     "lsi(e=12)",
     "fisher(k=3, words=lsi(e=10))",
@@ -99,7 +99,7 @@ def found(
     vectors, dead = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     bases = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
     segments = [
-        finding.SketchedSegment(base, gone, sketch_of(source(own, model=model)) if has else None)
+        probes.SketchedSegment(base, gone, sketch_of(source(own, model=model)) if has else None)
         for base, (own, gone, has) in zip(bases, parts, strict=False)
     ]
     scores = similarities(vectors, query, similarity)
@@ -141,9 +141,10 @@ def made(kind: str, docs: int, width: int, seed: int) -> np.ndarray:
     depth=st.integers(1, 30),
     entries=st.sampled_from([3, 256]),
     left_out=st.sampled_from([0.1, 1.0]),
+    sampled=st.sampled_from([1, 5, 4096]),
     seed=st.integers(0, 2**32),
 )
-def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, depth, entries, left_out, seed):
+def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, depth, entries, left_out, sampled, seed):
     random = np.random.default_rng(seed)
     parts = []
     for number, kind in enumerate(kinds):
@@ -154,7 +155,8 @@ def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, dept
         patch.setattr(sketch, "NARROW", entries)
         patch.setattr(sketch, "LEFT_OUT", left_out)
         patch.setattr(finding, "MOST_WANTED", 1.0)
-        patch.setattr(finding, "SPARE", 3)
+        patch.setattr(probes, "LEAST_SAMPLE", sampled)
+        patch.setattr(finding, "LEAST_SAMPLE", sampled)
         scores, dead, result = found(parts, query, depth)
     if result is None:
         assert depth > len(scores) or not any(part[2] for part in parts)
@@ -198,10 +200,11 @@ def measured(kind: str, docs: int, width: int, seed: int) -> np.ndarray:
     depth=st.integers(1, 30),
     entries=st.sampled_from([3, 256]),
     silent=st.booleans(),
+    sampled=st.sampled_from([1, 5, 4096]),
     seed=st.integers(0, 2**32),
 )
 def test_products_and_distances_are_found_as_by_scoring_all_documents(
-    kinds, queries, similarity, width, depth, entries, silent, seed
+    kinds, queries, similarity, width, depth, entries, silent, sampled, seed
 ):
     random = np.random.default_rng(seed)
     parts = []
@@ -216,7 +219,8 @@ def test_products_and_distances_are_found_as_by_scoring_all_documents(
         patch.setattr(sketch, "NARROW", 3)
         patch.setattr(sketch, "MOST_ENTRIES", entries)
         patch.setattr(finding, "MOST_WANTED", 1.0)
-        patch.setattr(finding, "SPARE", 3)
+        patch.setattr(probes, "LEAST_SAMPLE", sampled)
+        patch.setattr(finding, "LEAST_SAMPLE", sampled)
         scores, dead, result = found(parts, query, depth, True, similarity, Compared, silent)
     if result is None:
         return
@@ -238,13 +242,13 @@ def test_a_score_lies_within_the_bound_of_its_estimate(kind, similarity, width, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sketch, "NARROW", 3)
         patch.setattr(sketch, "MOST_ENTRIES", entries)
-        segment = finding.SketchedSegment(0, np.zeros(40, bool), sketch_of(source(vectors, model=Compared)))
+        segment = probes.SketchedSegment(0, np.zeros(40, bool), sketch_of(source(vectors, model=Compared)))
     norm = float(np.linalg.norm(query))
-    measure = finding._measure(similarity, norm, segment.longest)
+    measure = probes.measure_of(similarity, norm, segment.longest)
     if measure is None:
         return
-    probe = finding._probe(segment, segment.sketch, query / norm, measure)
-    (look,), _ = finding._looks([probe], [segment.docs], 1)
+    probe = probes.probe_of(segment, segment.sketch, query / norm, measure)
+    (look,) = finding._looks([probe], -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = {
             "dot": vectors @ query,
@@ -291,7 +295,7 @@ def test_all_documents_are_scored_for_a_query_without_a_vector_or_for_many_hits(
     parts = [(made("normal", 100, 4, 0), np.zeros(100, bool), True)]
     for query in (np.ones(4), np.full(4, 1e-320), np.full(4, 1e300)):
         assert found(parts, query, 5)[2] is not None
-    segments = [finding.SketchedSegment(0, parts[0][1], sketch_of(source(parts[0][0])))]
+    segments = [probes.SketchedSegment(0, parts[0][1], sketch_of(source(parts[0][0])))]
     assert finding.find(segments, np.zeros(4), lambda docs: np.zeros(len(docs)), 5, True, "cosine") is None
     assert finding.find(segments, np.ones(4), lambda docs: np.zeros(len(docs)), 26, True, "cosine") is None
 
@@ -313,7 +317,7 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
     vectors = middles[random.integers(0, 200, 20_000)] + 0.3 * random.standard_normal((20_000, width))
     dead = random.random(20_000) < 0.05
     shares, recalls = [], []
-    made_sketch = finding.SketchedSegment(0, dead, sketch_of(source(vectors, 512)))
+    made_sketch = probes.SketchedSegment(0, dead, sketch_of(source(vectors, 512)))
     for number in range(20):
         query = middles[number] + 0.3 * random.standard_normal(width)
         scores = cosines(vectors, query)
@@ -323,37 +327,27 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
         )
         assert not dead[docs].any() and (given_scores == scores[docs]).all()
         recalls.append(len(wanted.keys() & best(docs, given_scores, dead, 50).keys()) / len(wanted))
-        probe = finding._probe(made_sketch, made_sketch.sketch, query / np.linalg.norm(query), COSINE)
-        shares.append(len(finding._likely([probe], 50)[0]) / 20_000)
+        probe = probes.probe_of(made_sketch, made_sketch.sketch, query / np.linalg.norm(query), COSINE)
+        shares.append(len(sifting.likely([probe], 50)[0]) / 20_000)
     assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.15
-
-
-def test_no_document_is_on_both_sides_of_the_edge():
-    """The kernel compares estimates with the edge in float64, and NumPy in float32."""
-    for bucket in range(1, sketch_kernels.BUCKETS, 97):
-        counts = np.zeros(sketch_kernels.BUCKETS, np.int64)
-        counts[bucket] = 1
-        edge = finding._edge(counts, 1)
-        estimates, nearest = np.empty(3, np.float32), np.float32(edge)
-        estimates[:] = np.nextafter(nearest, np.float32(-3)), nearest, np.nextafter(nearest, np.float32(3))
-        assert (estimates >= edge).tolist() == [float(estimate) >= edge for estimate in estimates.tolist()]
 
 
 @pytest.mark.parametrize(("width", "signs"), [(40, 256), (500, 512), (1100, 1024)])
 def test_rough_estimates_are_as_near_as_they_are_taken_to_be(width, signs):
     random = np.random.default_rng(5)
     vectors = np.where(np.arange(4000)[:, None] < 2000, 1.0, 0.2) * random.standard_normal((4000, width))
-    segment = finding.SketchedSegment(0, np.zeros(4000, bool), sketch_of(source(vectors, 512)))
+    segment = probes.SketchedSegment(0, np.zeros(4000, bool), sketch_of(source(vectors, 512)))
     for _ in range(5):
         query = random.standard_normal(width)
-        probe = finding._probe(segment, segment.sketch, query / np.linalg.norm(query), COSINE)
+        probe = probes.probe_of(segment, segment.sketch, query / np.linalg.norm(query), COSINE)
         assert probe.sketch.frame.shape == (width, signs)
-        errors, wanted = (
-            finding._rough(probe, np.zeros(1 << 14, np.int64)) - cosines(vectors, query),
-            finding.deviation(probe),
-        )
-        assert abs(errors.mean()) < 0.005 and np.abs(errors).max() < 5 * wanted
-        assert 0.7 < errors.std() / wanted < 1.05
+        sample, exact = sifting.rough_sample(probe, sifting.rough_query(probe)), cosines(vectors, query)
+        assert sample.estimates.shape == (signs // 64, 4000)
+        for groups, (rough, margin) in enumerate(zip(*sample, strict=True), 1):
+            errors, wanted = rough - exact, margin / sifting.CAUTION
+            assert abs(errors.mean()) < 0.005 and np.abs(errors).max() < 5 * wanted
+            # With a part of the signs, the two parts of an error depend on each other a little.
+            assert 0.7 < errors.std() / wanted < (1.05 if groups == signs // 64 else 1.1)
 
 
 @pytest.mark.slow

@@ -570,7 +570,7 @@ def test_vectors_follow_documents_that_are_replaced(built):
     built.add([sublex.Document("d4", "another text")], "last")
     with pytest.raises(IndexProblem, match="does not cover 1 document"):
         scored(built, "dense(v)", vectors_of(1)[0])
-    assert built.card("dense(v)")["rows without"] == 0
+    assert built.card("dense(v)")["documents without"] == 0
     built.add_vectors("v", {"d4": vectors_of(1, 9)[0]})
     assert len(scored(built, "dense(v)", vectors_of(1)[0])) == 30
 

@@ -166,6 +166,6 @@ class DenseRepresentation(Representation):
         return {
             "dimensions": self.layout.width,
             "stored as": self.layout.stored,
-            "rows with a vector": int((scales > 0).sum()),
-            "rows without": int((scales == 0).sum()),
+            "documents with a vector": int((scales > 0).sum()),
+            "documents without": int((scales == 0).sum()),
         }

@@ -468,12 +468,21 @@ class LoadedRepresentation(LoadedModel):
         """
         score = float(self.scores(encoded, np.array([doc], np.int32))[0])
         if score == NO_OPINION:
-            why = "no opinion on this document" if self._covered[doc] else "this document is not covered by the model"
-            return Explanation(float(NO_OPINION), why, "evidence")
+            return Explanation(float(NO_OPINION), self._why_silent(doc), "evidence")
         if type(self.model).explain is Representation.explain:
             return Explanation(score, "the plugin gives no explanation")
         with contract("representation", self.name):
             return checked_explanation(self.model.explain(encoded, self.view, doc), score, self.name)
+
+    def _why_silent(self, doc: int) -> str:
+        """Return why a document has no score, in words."""
+        if not self._covered[doc]:
+            return "this document is not covered by the model"
+        if self.model.reads == "rows":
+            known = self.view.map_rows(lambda rows: self.has_vectors(rows), np.array([doc]))
+            if not known[0]:
+                return f"no opinion: the document has no vector {self._component.values[self.model_vectors.name]}"
+        return "no opinion on this document"
 
     def sentence_of(self, query: Query, encoded: Any, document: Document) -> dict[str, str]:
         """Return, as evidence, the sentence of a document that has the highest score by itself.

@@ -5,29 +5,24 @@ follows from a cosine and from the norm of its vector; kernels get the measure a
 """
 
 import numpy as np
-from numba import float64, int8, int64, types, uint64
+from numba import float32, float64, int8, int64, types, uint64
 
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import F32, F64, FLAGS, I16, I64, inner, kernel
 
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
+VALUES = float32[:, ::1]
 MEASURE = types.UniTuple(float64, 4)
-# The number of buckets in which values, from -2 to 2, are counted.
-BUCKETS = 1 << 14
-# The estimates by signs of documents whose number is divisible by `STEP` are counted. Counting all would take longer.
-STEP = 8
+# The sum of a query's entries, their scale, and a margin.
+ROUGH = types.UniTuple(float64, 3)
 # Documents whose signs are compared at a time. Their sums stay in the processor's second cache, and each array of signs is
 # read in pieces that are long enough for the processor to fetch ahead.
 TILE = 1 << 14
+# Documents that are looked at one by one if one of them may be among the best.
+BLOCK = 64
 # Larger than the values that float32 cannot hold.
 UNDERFLOW = 1e-37
-
-
-@inner
-def bucket_of(value):
-    """Return the number of the bucket of a value, from 0 to `BUCKETS` - 1; a higher value is never in a lower bucket."""
-    return min(max(int((value + 2.0) * (BUCKETS / 4.0)), 0), BUCKETS - 1)
 
 
 @inner
@@ -49,55 +44,131 @@ def plus_of(bits, plane0, plane1, plane2, plane3):
     )
 
 
-@kernel((BITS, BITS, int64, float64, F32, F64, MEASURE, FLAGS, F32, I64))
-def estimate_by_signs(signs, planes, total, scale, lengths, norms, measure, live, estimates, counts):
-    """Set each document's estimate to the value of a cosine: the product of its signs with a query, times `scale` and its length.
+@inner
+def add_signs(sums, signs, planes, groups, begin, size):
+    """Set sums[n] to the sum of the query's entries over the first groups of signs of document begin + n that are 1.
 
-    The entries of the query are whole numbers of 4 bits: planes[k] has bit k of each entry, and `total` is the sum of
-    the entries. `signs` and `lengths` are the fields of `sketch.Sketch`. Every document whose number is divisible by
-    `STEP`, if it is live, is counted in the bucket of its estimate.
+    The numbers of a group are taken before the loop, and two groups are added at a time, so that the compiler can compute
+    many documents at once and reads each sum half as often.
     """
-    sums = np.empty(TILE, np.uint64)
-    for begin in range(0, len(estimates), TILE):
-        size = min(TILE, len(estimates) - begin)
-        sums[:] = 0
-        for group in range(len(signs)):
-            # The numbers are taken before the loop, so that the compiler can compute many documents at once.
-            plane0, plane1, plane2, plane3 = planes[0, group], planes[1, group], planes[2, group], planes[3, group]
-            bits = signs[group, begin : begin + size]
-            for n in range(size):
-                sums[n] += plus_of(bits[n], plane0, plane1, plane2, plane3)
+    sums[:size] = 0
+    for group in range(0, groups - 1, 2):
+        plane0, plane1, plane2, plane3 = planes[0, group], planes[1, group], planes[2, group], planes[3, group]
+        next0, next1, next2, next3 = (
+            planes[0, group + 1],
+            planes[1, group + 1],
+            planes[2, group + 1],
+            planes[3, group + 1],
+        )
+        bits, next_bits = signs[group, begin : begin + size], signs[group + 1, begin : begin + size]
         for n in range(size):
-            doc = begin + n
-            cosine = np.float64(2 * np.int32(sums[n]) - total) * scale * np.float64(lengths[doc])
-            estimates[doc] = np.float32(value_of(cosine, norms[doc] if len(norms) else 1.0, measure))
-    for doc in range(0, len(estimates), STEP):
-        if live[doc]:
-            counts[bucket_of(estimates[doc])] += 1
+            one = plus_of(bits[n], plane0, plane1, plane2, plane3)
+            sums[n] += one + plus_of(next_bits[n], next0, next1, next2, next3)
+    if groups % 2:
+        last = groups - 1
+        plane0, plane1, plane2, plane3 = planes[0, last], planes[1, last], planes[2, last], planes[3, last]
+        bits = signs[last, begin : begin + size]
+        for n in range(size):
+            sums[n] += plus_of(bits[n], plane0, plane1, plane2, plane3)
 
 
-@kernel((F32, FLAGS, F64, MEASURE, float64, float64, I64))
-def likely(estimates, live, norms, measure, margin, least, chosen):
-    """Write to `chosen` the live documents whose value is `least` or more if their cosine is higher by `margin` than estimated.
+@inner
+def rough_value(plus, total, scale, length, m, measure):
+    """Return the value of a document by the sum over its signs that are 1, float32."""
+    _, slope, curve, offset = measure
+    cosine = (np.float32(2) * np.float32(np.int32(plus)) - np.float32(total)) * np.float32(scale) * length
+    return np.float32(offset) + m * (np.float32(curve) * m + np.float32(slope) * cosine)
 
-    Return the number of these documents.
+
+@kernel((BITS, BITS, F64, F64, F32, F32, MEASURE, VALUES))
+def estimate_by_prefixes(signs, planes, totals, scales, lengths, shares, measure, estimates):
+    """Set estimates[g] to rough estimates of values by the first g + 1 groups of signs of each document.
+
+    The arguments are those of `sift`, with a total and a scale for each number of groups.
     """
-    inverse, slope, _, _ = measure
-    count = 0
-    for doc in range(len(estimates)):
-        m = (norms[doc] if len(norms) else 1.0) * inverse
-        # The place is written in any case: a branch that depends on the document would take longer.
-        chosen[count] = doc
-        count += live[doc] & (np.float64(estimates[doc]) + margin * slope * m >= least)
+    docs, reach = len(lengths), np.float32(measure[0])
+    sums = np.zeros(docs, np.uint64)
+    for group in range(len(signs)):
+        plane0, plane1, plane2, plane3 = planes[0, group], planes[1, group], planes[2, group], planes[3, group]
+        bits, found, total, scale = signs[group], estimates[group], totals[group], scales[group]
+        for n in range(docs):
+            sums[n] += plus_of(bits[n], plane0, plane1, plane2, plane3)
+        for n in range(docs):
+            m = shares[n] * reach if len(shares) else np.float32(1)
+            found[n] = rough_value(sums[n], total, scale, lengths[n], m, measure)
+
+
+@kernel((BITS, BITS, int64, ROUGH, ROUGH, F32, F32, MEASURE, FLAGS, float64, I64, F32))
+def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, estimates):
+    """Write to `chosen` the live documents whose value may be `least` or more, with rough estimates of their values.
+
+    Return the number of these documents. An estimate is the value of a cosine: the product of the document's signs with a
+    query, times a scale and the document's length. The entries of the query are whole numbers of 4 bits: planes[k] has
+    bit k of each entry. `first` and `whole` are the sum of the entries, the scale, and the margin by which cosines may be
+    higher than estimated, for the first `groups` of signs and for all. `signs` and `lengths` are fields of
+    `sketch.Sketch`. `shares` are norms as shares of the longest, whose m is the first number of the measure.
+    """
+    reach, slope = np.float32(measure[0]), np.float32(measure[1])
+    total, scale, margin = np.float32(first[0]), np.float32(first[1]), np.float32(first[2]) * slope
+    every, sums, values = len(signs), np.empty(TILE, np.uint64), np.empty(TILE, np.float32)
+    floor, count = np.float32(least), np.int64(0)
+    for begin in range(0, len(lengths), TILE):
+        size = min(TILE, len(lengths) - begin)
+        add_signs(sums, signs, planes, groups, begin, size)
+        own = lengths[begin : begin + size]
+        if len(shares):
+            norms = shares[begin : begin + size]
+            for n in range(size):
+                m = norms[n] * reach
+                values[n] = rough_value(sums[n], total, scale, own[n], m, measure) + margin * m
+        else:
+            for n in range(size):
+                values[n] = rough_value(sums[n], total, scale, own[n], np.float32(1), measure) + margin
+        before = count
+        for block in range(0, size, BLOCK):
+            end, high = min(block + BLOCK, size), np.int32(0)
+            # Most blocks have no such document, which many documents at once show.
+            for n in range(block, end):
+                high = np.int32(high + np.int32(values[n] >= floor))
+            if high:
+                for n in range(block, end):
+                    # The place is written in any case: a branch that depends on the document would take longer.
+                    chosen[count] = begin + n
+                    count += live[begin + n] & (values[n] >= floor)
+        # The chosen documents of this piece: their other signs.
+        end, count = count, before
+        for place in range(before, end):
+            doc = chosen[place]
+            plus = sums[doc - begin]
+            for group in range(groups, every):
+                plus += plus_of(
+                    signs[group, doc], planes[0, group], planes[1, group], planes[2, group], planes[3, group]
+                )
+            m = shares[doc] * reach if len(shares) else np.float32(1)
+            value = rough_value(plus, whole[0], whole[1], lengths[doc], m, measure)
+            chosen[count], estimates[count] = doc, value
+            count += value + np.float32(whole[2]) * slope * m >= floor
     return count
 
 
-@kernel((CODES, I16, F32, I64, float64, F64, MEASURE, F32, I64))
-def estimate(codes, query, scales, docs, scale, norms, measure, estimates, counts):
-    """Set estimates[n] to the value of a cosine: the product of the codes of docs[n] with a query, times `scale` and the document's.
+@inner
+def spread_of(error, tail, norm, measure, bounds):
+    """Return the largest difference between the value of a document and its estimate.
 
-    Count each estimate in its bucket.
+    The cosine differs from the one that was estimated by at most error · norm + tail · tail + slack, where the second
+    factors and slack are in `bounds`. The last of `bounds` is the error of scores, as a share of the largest value that a
+    document of this norm can have.
     """
+    inverse, slope, curve, offset = measure
+    whole, projected, slack, rounding = bounds
+    m = norm * inverse
+    off = error * whole + tail * projected + slack
+    return slope * m * off + rounding * (slope * m - curve * m * m - offset) + UNDERFLOW
+
+
+@kernel((CODES, I16, F32, I64, float64, F64, MEASURE, F32))
+def estimate(codes, query, scales, docs, scale, norms, measure, estimates):
+    """Set estimates[n] to the value of a cosine: the product of the codes of docs[n] with a query, times `scale` and the document's."""
     for n in range(len(docs)):
         row = codes[docs[n]]
         total = np.int32(0)
@@ -107,28 +178,56 @@ def estimate(codes, query, scales, docs, scale, norms, measure, estimates, count
             total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
         cosine = np.float64(total) * scale * np.float64(scales[docs[n]])
         estimates[n] = np.float32(value_of(cosine, norms[docs[n]] if len(norms) else 1.0, measure))
-    for n in range(len(docs)):
-        counts[bucket_of(estimates[n])] += 1
 
 
-@kernel((F32, I64, float64, F32, F32, F64, MEASURE, float64, float64, float64, float64, float64, I64))
-def reaching(estimates, docs, edge, errors, tails, norms, measure, norm, tail, slack, rounding, least, chosen):
-    """Write to `chosen` the documents with estimates below `edge` whose value may be `least` or more.
+@kernel((CODES, I16, F32, FLAGS, float64, F32, F32, F64, MEASURE, MEASURE, float64, I64, F32))
+def estimate_all(codes, query, scales, live, scale, errors, tails, norms, measure, bounds, least, chosen, estimates):
+    """Write to `chosen` the live documents whose value may be `least` or more, with their estimates.
 
-    Return the number of these documents. The cosine of document d is at most the one that was estimated + errors[d] ·
-    norm + tails[d] · tail + slack. `tails` is empty if vectors are not projected; its term is then left out. `rounding`
-    is the error of scores, as a share of the largest value that a document of this norm can have.
+    Return the number of these documents. Estimates are those of `estimate`, and `bounds` those of `spread_of`.
     """
-    inverse, slope, curve, offset = measure
+    count, values = np.int64(0), np.empty(BLOCK, np.float32)
+    for begin in range(0, len(scales), BLOCK):
+        size = min(BLOCK, len(scales) - begin)
+        for n in range(size):
+            row, doc = codes[begin + n], begin + n
+            total = np.int32(0)
+            for j in range(len(query)):
+                total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+            cosine = np.float64(total) * scale * np.float64(scales[doc])
+            values[n] = np.float32(value_of(cosine, norms[doc] if len(norms) else 1.0, measure))
+        for n in range(size):
+            doc = begin + n
+            tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0
+            # A bound that is not a number leaves out no document.
+            if live[doc] and not values[n] + spread_of(errors[doc], tail, norm, measure, bounds) < least:
+                chosen[count], estimates[count] = doc, values[n]
+                count += 1
+    return count
+
+
+@kernel((F32, I64, F32, F32, F64, MEASURE, MEASURE))
+def lower(estimates, docs, errors, tails, norms, measure, bounds):
+    """Lower each estimate to the least value that the document docs[n] may have; -inf if that is not known."""
+    for n in range(len(docs)):
+        doc = docs[n]
+        tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0
+        least = np.float32(estimates[n] - spread_of(errors[doc], tail, norm, measure, bounds))
+        estimates[n] = least if least == least else -np.float32(np.inf)
+
+
+@kernel((F32, I64, float64, F32, F32, F64, MEASURE, MEASURE, float64, I64))
+def reaching(estimates, docs, edge, errors, tails, norms, measure, bounds, least, chosen):
+    """Write to `chosen` the documents with estimates below `edge` whose value may be `least` or more, by the bounds of `spread_of`.
+
+    Return the number of these documents.
+    """
     count = 0
     for n in range(len(docs)):
         if estimates[n] < edge:
             doc = docs[n]
-            m = (norms[doc] if len(norms) else 1.0) * inverse
-            off = errors[doc] * norm + slack
-            if len(tails):
-                off += tails[doc] * tail
-            most = estimates[n] + slope * m * off + rounding * (slope * m - curve * m * m - offset) + UNDERFLOW
+            tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0
+            most = estimates[n] + spread_of(errors[doc], tail, norm, measure, bounds)
             # A bound that is not a number leaves out no document.
             if not most < least:
                 chosen[count] = doc

@@ -36,12 +36,12 @@ def test_an_explanation_is_a_leaf_with_the_score(given, similarity, label):
     assert f"{label} the vectors of query and document, 6 entries" in tree.label and not tree.parts
     assert tree.value == pytest.approx(best[1].score, 1e-6)
     without = given.explain("crane", given.snapshot.docno(251), f"BM25 + {expression}")
-    assert "no opinion on this document" in str(without)
+    assert "no opinion: the document has no vector v" in str(without)
 
 
 def test_a_card_counts_the_vectors(given):
     card = given.card("dense(v)")
-    wanted = {"dimensions": 6, "stored as": "float32", "rows with a vector": 251, "rows without": 1}
+    wanted = {"dimensions": 6, "stored as": "float32", "documents with a vector": 251, "documents without": 1}
     assert {name: card[name] for name in wanted} == wanted
 
 

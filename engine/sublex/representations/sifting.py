@@ -1,0 +1,172 @@
+"""Which documents are likely to be among the best for a query, by the signs of their vectors.
+
+The signs give a rough estimate of each score. A sample of documents tells how high the scores of the best documents are at
+least. Of most documents the first signs already say that they do not reach this height, and the others are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.representations.probes import Probe, highest, whole_numbers
+from sublex.representations.sketch import BITS
+
+# A rough estimate is taken to be too low by at most this number of standard deviations.
+CAUTION = 2.2
+# Better estimates of so many times the wanted documents tell how high the best are.
+STEP = 8
+# The largest magnitude of a query's entry in 4 bits.
+LEVELS = 7
+# The time to read the signs of one document out of the order of their arrays, where 1 is the time in order.
+OUT_OF_ORDER = 20.0
+# Keeps quotients finite.
+SMALL = 1e-30
+
+
+class RoughQuery(NamedTuple):
+    """A query as kernels compare it with signs, by the number of groups of 64 signs that they read.
+
+    The entries of the query have 4 bits; `planes[k]` has bit k of each. With the first g groups, `totals[g - 1]` is the
+    sum of the entries, and `scales[g - 1]` their scale.
+    """
+
+    planes: np.ndarray
+    totals: np.ndarray
+    scales: np.ndarray
+
+
+class RoughSample(NamedTuple):
+    """Rough estimates of the documents in the sample of a segment, by the number of groups of signs that are read.
+
+    `estimates[g - 1]` has those by the first g groups. Their cosines may be too low by `margins[g - 1]`.
+    """
+
+    estimates: np.ndarray
+    margins: list[float]
+
+
+class Sifted(NamedTuple):
+    """Some documents of a segment with rough estimates of their values."""
+
+    probe: Probe
+    docs: np.ndarray
+    estimates: np.ndarray
+
+    def reaching(self, least: float, margin: float) -> np.ndarray:
+        """Return the documents whose value may be `least` or more if cosines are higher by `margin` than estimated."""
+        shares = self.probe.shares(self.probe.segment.shares)
+        own = shares[self.docs] if len(shares) else shares
+        chosen: np.ndarray = self.docs[self.estimates + _allowed(self.probe, own, margin) >= np.float32(least)]
+        return chosen
+
+
+def likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
+    """Return the documents of each segment that are likely to be among the `depth` best."""
+    queries = [rough_query(probe) for probe in probes]
+    samples = [rough_sample(probe, query) for probe, query in zip(probes, queries, strict=True)]
+    least = _reached(probes, samples, depth)
+    # A height that fewer documents reach than are wanted was too high. The next one is known to be reached by enough.
+    while True:
+        sifted = [_sifted(*each, least) for each in zip(probes, queries, samples, strict=True)]
+        height = _height(sifted, depth)
+        if least == -inf or height >= least:
+            return [own.reaching(height, sample.margins[-1]) for own, sample in zip(sifted, samples, strict=True)]
+        least = height
+
+
+def rough_query(probe: Probe) -> RoughQuery:
+    """Return a query as kernels compare it with signs."""
+    entries, scale = whole_numbers(probe.entries @ probe.sketch.frame, LEVELS)
+    planes = np.packbits(entries >> np.arange(4)[:, None] & 1, axis=1, bitorder="little").view("<u8")
+    groups = np.arange(1, planes.shape[1] + 1)
+    return RoughQuery(planes, np.cumsum(entries, dtype=np.float64)[BITS - 1 :: BITS], scale * len(groups) / groups)
+
+
+def rough_sample(probe: Probe, query: RoughQuery) -> RoughSample:
+    """Return rough estimates of the documents in the sample of a segment."""
+    from sublex.representations import sketch_kernels
+
+    sample, reach = probe.segment.sample, probe.numbers_of_shares
+    found, shares = np.empty((len(sample.signs), len(sample.docs)), np.float32), probe.shares(sample.shares)
+    sketch_kernels.estimate_by_prefixes(
+        sample.signs, query.planes, query.totals, query.scales, sample.lengths, shares, reach, found
+    )
+    # The error of fewer signs has two parts that do not depend on each other: that of all signs, and the difference.
+    unit = reach[1] * (reach[0] * np.sqrt(np.square(shares).mean()) if len(shares) else 1.0)
+    differences = (
+        np.sqrt(np.square(found - found[-1]).mean(axis=1)) / max(unit, SMALL) if len(sample.docs) else found[:, 0]
+    )
+    return RoughSample(found, (CAUTION * np.hypot(deviation(probe), differences)).tolist())
+
+
+def deviation(probe: Probe) -> float:
+    """Return the standard deviation of estimates of cosines by all signs.
+
+    Signs in place of normally distributed entries add the variance π/2 - 1. Fewer signs than entries leave out a part of
+    the vector.
+    """
+    entries, signs = probe.sketch.frame.shape
+    return probe.norm * sqrt((pi / 2 - min(1.0, signs / entries)) / signs)
+
+
+def _reached(probes: Sequence[Probe], samples: Sequence[RoughSample], depth: int) -> float:
+    """Return a height that the values of `depth` documents reach, as far as samples can tell; -inf if they cannot."""
+    most = max(probe.segment.sample.weight for probe in probes)
+    # The number of documents in a sample varies by its root.
+    wanted = depth + 3 * sqrt(depth * most) + 3 * most
+    rough = np.concatenate([own.estimates[-1] for own in samples])
+    edge = highest(rough, 2 * int(wanted / most) + 50)
+    chosen = [probe.segment.sample.docs[own.estimates[-1] >= edge] for probe, own in zip(probes, samples, strict=True)]
+    better = np.concatenate([probe.estimates(docs) for probe, docs in zip(probes, chosen, strict=True)])
+    weights = np.repeat([probe.segment.sample.weight for probe in probes], list(map(len, chosen)))
+    order = np.argsort(-better, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), wanted))
+    return float(better[order[place]]) if place < len(order) else -inf
+
+
+def _sifted(probe: Probe, query: RoughQuery, sample: RoughSample, least: float) -> Sifted:
+    """Return the live documents of a segment that may reach the height `least`."""
+    from sublex.representations import sketch_kernels
+
+    segment, sketch = probe.segment, probe.sketch
+    groups = _groups(probe, sample, least)
+    chosen, estimates = np.empty(len(segment.live) + 1, np.int64), np.empty(len(segment.live) + 1, np.float32)
+    first, whole = ((float(query.totals[n]), float(query.scales[n]), sample.margins[n]) for n in (groups - 1, -1))
+    count = sketch_kernels.sift(
+        sketch.signs, query.planes, groups, first, whole, sketch.lengths, probe.shares(segment.shares),
+        probe.numbers_of_shares, segment.live, least, chosen, estimates,
+    )  # fmt: skip
+    return Sifted(probe, chosen[:count].copy(), estimates[:count].copy())
+
+
+def _groups(probe: Probe, sample: RoughSample, least: float) -> int:
+    """Return the number of groups of signs to read of all documents, so that reading takes the least time.
+
+    The sample tells how many documents the first groups leave, of which the others are read too.
+    """
+    groups, docs = sample.estimates.shape
+    shares = probe.shares(probe.segment.sample.shares)
+    left = [
+        np.count_nonzero(own + _allowed(probe, shares, margin) >= np.float32(least)) / max(1, docs)
+        for own, margin in zip(*sample, strict=True)
+    ]
+    costs = [own + share * (groups - own) * OUT_OF_ORDER for own, share in enumerate(left, 1)]
+    return 1 + int(np.argmin(costs))
+
+
+def _allowed(probe: Probe, shares: np.ndarray, margin: float) -> Any:
+    """Return by how much values may be higher if cosines are higher by `margin`, for documents with these shares of the longest norm."""
+    reach, slope, _, _ = probe.numbers_of_shares
+    return np.float32(margin * slope * reach) * shares if len(shares) else np.float32(margin * slope)
+
+
+def _height(sifted: Sequence[Sifted], depth: int) -> float:
+    """Return the lowest of the `depth` highest better estimates, among documents with high rough ones; -inf if there are fewer."""
+    edge = highest(np.concatenate([own.estimates for own in sifted]), STEP * depth)
+    better = [own.probe.estimates(own.docs[own.estimates >= edge]) for own in sifted]
+    found = np.concatenate(better)
+    return highest(found, depth) if len(found) > depth else -inf
