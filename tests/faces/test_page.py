@@ -51,6 +51,7 @@ VIEWS = {
     "against": {"query": "crane bridge", "ranker": BLEND, "docno": "birds-05", "versus": "building-17"},
     "why not": {"query": "crane bridge", "docno": "sea-01", "why_not": "true"},
     "side by side": {"query": "crane", "topic": "1", "ranker": ["BM25", "BM25 >> RM3 >> BM25", "PL2"]},
+    "costs": {"query": "crane bridge", "ranker": f"BM25 >> RM3 >> {BLEND}", "costs": "true"},
     "moved": {"query": "crane bridge", "ranker": "BM25 + 0.9*PL2", "base": BLEND},
     "a mistake": {"query": "crane", "ranker": "BM25 >> >> x"},
     "topics": {"view": "topics", "ranker": ["BM25", "PL2"]},
@@ -382,6 +383,20 @@ def test_a_dragged_weight_moves_the_ranking(visit, index):
     assert docnos(page) == now
     told = page.locator(".hit .move .visually-hidden").all_text_contents()
     assert told == moved(now, before)
+
+
+def test_the_cost_of_each_stage_stands_below_the_expression(visit, index):
+    page = visit({"query": "crane bridge", "ranker": "BM25 >> RM3 >> BM25 >> PL2 + 0.3*DPH"})
+    page.locator(".settings a", has_text="Cost of each stage").press("Enter")
+    page.wait_for_selector(".costs")
+    settled(page)
+    assert state_of(page)["costs"] == ["true"]
+    rows = page.locator(".costs tbody tr")
+    assert rows.locator("th code").all_inner_texts() == ["BM25", "RM3 >> BM25", "PL2 + 0.3*DPH"]
+    handed = rows.locator("td:last-child").all_inner_texts()
+    found = [len(index.search("crane bridge", ranker, k=1000)) for ranker in ("BM25", "BM25 >> RM3 >> BM25")]
+    assert handed == [f"{found[0]} documents", f"{found[1]} documents", "10 documents"]
+    assert all(float(each) >= 0 for each in rows.locator("td:nth-child(2)").all_inner_texts())
 
 
 NUMBERS = {

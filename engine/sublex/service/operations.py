@@ -218,6 +218,18 @@ def matches(context: RequestContext, asked: Asked, docno: Docno) -> Shown:
     )
 
 
+@operation(needs=Needs.INDEX, faces=SERVICE)
+def costs(context: RequestContext, asked: Asked) -> Shown:
+    """Tell what each stage of an expression costs for a query: its milliseconds, and how many documents it hands on.
+
+    The query is answered by the stages up to each one, several times; the least times count.
+    """
+    from sublex.service.costs import costs as found
+
+    query, pipeline = read_query(context.index, asked), context.pipeline(asked.ranker, asked.profile)
+    return _shown(found(context.index, query, pipeline, asked.k))
+
+
 @operation(name="into-study", needs=Needs.INDEX, faces=SERVICE)
 def into_study(
     context: RequestContext,
@@ -280,6 +292,7 @@ OWN = (
     marks,
     matches,
     tree,
+    costs,
     into_study,
     add,
 )
