@@ -1,6 +1,6 @@
 """Time the service: what a request costs beside the search itself, how long answers take under load, and trivial requests.
 
-    python benchmarks/serve.py INDEX TOPICS [--queries 300] [--rounds 5] [--seconds 5]
+    python benchmarks/serve.py INDEX TOPICS [--queries 300] [--rounds 5] [--seconds 5] [--page 20]
 
 INDEX stores texts; TOPICS is a file of queries like titles. The server is a process of its own, and so is the client, which is
 a small one of asyncio over sockets; wrk and oha are not needed. Each round asks all queries one after the other on one
@@ -9,6 +9,11 @@ what the ratios are of; rounds of all kinds take turns, and the least counts.
 
 The load is that of `--connections` clients, each of which asks as soon as it has its answer: that is the saturating rate. Then
 requests begin at half of this rate, whether others are answered or not.
+
+With --page N, the first N queries are typed into the page in Chromium (playwright), letter by letter, each when the hits of the
+one before are painted. A keystroke ends with the frame after the one in which its hits stand; the pause in which the page
+waits for the next letter is a part of it. The server's part is that of the search alone, as the browser measured it.
+Without other figures: --rounds 0.
 """
 
 from __future__ import annotations
@@ -16,11 +21,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 import sublex
@@ -138,22 +145,63 @@ async def at_rate(port: int, paths: list[str], rate: float, seconds: float, conn
     return taken
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("index")
-    parser.add_argument("topics")
-    parser.add_argument("--queries", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--port", type=int, default=8653)
-    args = parser.parse_args()
-    index = sublex.open(args.index)
-    texts = [topic.text for topic in sublex.read_topics(args.topics)][: args.queries]
-    pipeline = index.pipeline("BM25")
-    port = args.port
-    service = Program([sys.executable, "-m", "sublex", "serve", args.index, "--port", str(port)], port)
-    bare = Program([sys.executable, "-c", BARE, str(port + 1)], port + 1)
+# In the page: note when each letter came, and when its hits were painted.
+RECORDER = """() => {
+    window.painted = [];
+    addEventListener('input', (event) => {
+        const [begin, value] = [event.timeStamp, event.target.value];
+        const look = () => {
+            const isThere = new URLSearchParams(location.search).get('query') === value
+                && !document.querySelector('.is-old, [aria-busy=true]') && document.querySelector('.hits, .notes, .problem');
+            if (!isThere) return requestAnimationFrame(look);
+            requestAnimationFrame(() => setTimeout(() => window.painted.push(performance.now() - begin)));
+        };
+        requestAnimationFrame(look);
+    }, true);
+}"""
+
+
+def typed(port: int, texts: list[str]) -> tuple[list[float], list[float]]:
+    """Type queries into the page; return the milliseconds of each keystroke, and those of the server for each search."""
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"http://127.0.0.1:{port}/?query=the")
+        page.wait_for_selector("#query")
+        page.evaluate(RECORDER)
+        searches: list[float] = []
+
+        def finished(request: Any) -> None:
+            if "/v1/search" in request.url:
+                searches.append(request.timing["responseStart"] - request.timing["requestStart"])
+
+        page.on("requestfinished", finished)
+        for text in texts:
+            page.keyboard.press("Escape")
+            page.keyboard.press("/")
+            for letter in text:
+                done = page.evaluate("window.painted.length")
+                # The first letter takes the place of the query before, which is selected.
+                page.keyboard.type(letter)
+                while page.evaluate("window.painted.length") == done:
+                    time.sleep(0.005)
+        painted = page.evaluate("window.painted")
+        browser.close()
+    return painted, searches
+
+
+def measure(
+    args: argparse.Namespace,
+    index: sublex.Index,
+    pipeline: sublex.Pipeline,
+    texts: list[str],
+    service: Program,
+    bare: Program,
+) -> None:
+    """Print what requests cost the processor, and how long answers take under load."""
     search = [f"/v1/search?query={quote(text)}&k=10" for text in texts]
     docnos = [f"{path}&docnos=true" for path in search]
     trivial = ["/v1/health"] * max(1000, len(texts))
@@ -191,10 +239,37 @@ def main() -> None:
         print(f"| {name} | {1e6 * least[name]:.0f} | {least[name] / base:.2f} |")
     print("\n| requests | saturating rate | at half: median ms | p99 ms | p99 / median |\n|---|---|---|---|---|")
     for name, paths in (("docnos", docnos), ("titles and passages", search)):
-        rate = asyncio.run(saturate(port, paths, args.connections, args.seconds))
-        taken = asyncio.run(at_rate(port, paths, rate / 2, args.seconds, 64))
+        rate = asyncio.run(saturate(service.port, paths, args.connections, args.seconds))
+        taken = asyncio.run(at_rate(service.port, paths, rate / 2, args.seconds, 64))
         median, high = statistics.median(taken), statistics.quantiles(taken, n=100)[98]
         print(f"| {name} | {rate:,.0f}/s | {1000 * median:.2f} | {1000 * high:.2f} | {high / median:.1f} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("index")
+    parser.add_argument("topics")
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--port", type=int, default=8653)
+    parser.add_argument("--page", type=int, default=0)
+    args = parser.parse_args()
+    index = sublex.open(args.index)
+    texts = [topic.text for topic in sublex.read_topics(args.topics)][: args.queries]
+    pipeline = index.pipeline("BM25")
+    port = args.port
+    service = Program([sys.executable, "-m", "sublex", "serve", args.index, "--port", str(port)], port)
+    bare = Program([sys.executable, "-c", BARE, str(port + 1)], port + 1)
+    if args.rounds:
+        measure(args, index, pipeline, texts, service, bare)
+    if args.page:
+        print("| in the page | median ms | p95 ms | number |\n|---|---|---|---|")
+        names = "keystroke to painted hits", "the server's part of a search"
+        for name, taken in zip(names, typed(port, texts[: args.page]), strict=True):
+            high = statistics.quantiles(taken, n=20)[18]
+            print(f"| {name} | {statistics.median(taken):.1f} | {high:.1f} | {len(taken)} |")
     service.end()
     bare.end()
 

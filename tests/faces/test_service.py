@@ -420,6 +420,18 @@ def test_an_expression_is_a_tree_with_parameters(client):
     assert chain["parts"][1]["parts"][1]["weight"] == 0.5
 
 
+def test_each_stage_has_its_cost_and_its_documents(client, fitted):
+    index = engine.open(fitted)
+    rows = client.get("/v1/costs", query=QUERY, ranker="PL2 + 0.3*DPH >> RM3 >> BM25 % 7", k=5).record["result"]
+    assert [row["stage"] for row in rows] == ["PL2 + 0.3*DPH", "RM3 >> BM25 % 7"]
+    assert [row["found"] for row in rows] == [len(index.search(QUERY, "PL2 + 0.3*DPH", k=1000)), 5]
+    assert [part["part"] for part in rows[0]["parts"]] == ["PL2", "0.3*DPH"] and not rows[1]["parts"]
+    for before, row in zip([{"total": 0.0}, *rows], rows, strict=False):
+        assert row["milliseconds"] == pytest.approx(max(0, row["total"] - before["total"]))
+        assert row["total"] > 0
+    assert client.get("/v1/costs", query=QUERY, ranker="BM52").record["parameter"] == "ranker"
+
+
 def test_topics_and_judgements_are_those_of_the_command_line(client):
     topics, qrels = engine.read_topics(TOPICS), engine.read_qrels(QRELS)
     found = client.get("/v1/topics").record["result"]

@@ -24,7 +24,14 @@ from sublex.operations.parameters import (
     RunHits,
 )
 from sublex.operations.searching import read_query, reading_notes
+
+# Imported at once: a request that is stopped in the middle of an import would leave a module half made for the next one.
+from sublex.service.costs import costs as costs_of
+from sublex.service.into_study import into_study as study_of
+from sublex.service.into_study import note_of
 from sublex.service.limits import MOST_HITS
+from sublex.service.matches import matches as matches_of
+from sublex.service.trees import tree_of
 
 if TYPE_CHECKING:
     from sublex.service.context import RequestContext
@@ -211,11 +218,21 @@ def marks(context: RequestContext, asked: Asked, docno: Docno, expression: Model
 @operation(needs=Needs.INDEX, faces=SERVICE)
 def matches(context: RequestContext, asked: Asked, docno: Docno) -> Shown:
     """Return a document in pieces, each with the word of the query, after all expanders, that stands there, or ""."""
-    from sublex.service.matches import matches as found
-
     return _shown(
-        found(context.index, context.pipeline(asked.ranker, asked.profile), read_query(context.index, asked), docno)
+        matches_of(
+            context.index, context.pipeline(asked.ranker, asked.profile), read_query(context.index, asked), docno
+        )
     )
+
+
+@operation(needs=Needs.INDEX, faces=SERVICE)
+def costs(context: RequestContext, asked: Asked) -> Shown:
+    """Tell what each stage of an expression costs for a query: its milliseconds, and how many documents it hands on.
+
+    The query is answered by the stages up to each one, several times; the least times count.
+    """
+    query, pipeline = read_query(context.index, asked), context.pipeline(asked.ranker, asked.profile)
+    return _shown(costs_of(context.index, query, pipeline, asked.k))
 
 
 @operation(name="into-study", needs=Needs.INDEX, faces=SERVICE)
@@ -234,14 +251,12 @@ def into_study(
     The result has the text of the `study`, the name of its `file`, the `command` that runs the file, and the `topics` that are
     the query.
     """
-    from sublex.service.into_study import into_study, note_of
-
     given = rankers or (str(context.pipeline(None, profile)),)
     for ranker in given:
         context.pipeline(ranker, profile)
     options = {"measures": tuple(measures)} if measures else {}
     unique = tuple(dict.fromkeys(given))
-    found = into_study(
+    found = study_of(
         context, loaded_topics, loaded_qrels, unique, query, profile=profile, language=language, options=options
     )
     return _shown(found, tuple(note_of(found, loaded_topics, query)))
@@ -250,8 +265,6 @@ def into_study(
 @operation(needs=Needs.INDEX, faces=SERVICE)
 def tree(context: RequestContext, expression: Annotated[str, positional("EXPR", completes="expression")]) -> Shown:
     """Return an expression as a tree: its stages, parts with weights, and components with all parameters and their ranges."""
-    from sublex.service.trees import tree_of
-
     return _shown(tree_of(context.index, expression))
 
 
@@ -280,6 +293,7 @@ OWN = (
     marks,
     matches,
     tree,
+    costs,
     into_study,
     add,
 )

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +212,7 @@ class Server:
         self, served: Served, context: RequestContext, shown: Shown, arguments: Mapping[str, Any], step: bool
     ) -> RequestAnswer:
         if "ndjson" in shown.forms:
-            records = shown.forms["ndjson"]
-            return RequestAnswer(lines=lambda put: [put(each) for each in records()] and None)
+            return RequestAnswer(lines=partial(_hand_over, shown.forms["ndjson"]))
         names_files = any(each.given == "files" for each in served.operation.parameters)
         record: dict[str, Any] = {
             "result": _everywhere(self._with_names, shown.data) if names_files else shown.data,
@@ -312,6 +311,11 @@ class Server:
 
         step = take_back(Path(self.files.judge), by)
         return {"topic": step.qid, "docno": step.docno, "grade": _grade(step.before), "before": step.grade}
+
+
+def _hand_over(records: Callable[[], Iterable[Any]], put: Put) -> None:
+    for record in records():
+        put(record)
 
 
 def _everywhere(change: Callable[[str], str], value: Any) -> Any:

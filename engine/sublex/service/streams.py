@@ -71,7 +71,8 @@ class AnswerLines:
     async def _next(self, left: asyncio.Future[None], made: asyncio.Future[Any]) -> bytes | Refused | None:
         """Return the next line, a refusal that ends the lines, or None after the last one and for a client that left."""
         waiting = asyncio.ensure_future(self._queue.get())
-        await asyncio.wait({waiting, left, made}, return_when=asyncio.FIRST_COMPLETED)
+        ends: set[asyncio.Future[Any]] = {waiting, left, made}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if not waiting.done():
             waiting.cancel()
             # If the thread has ended, what it made is in the queue.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sublex.service.server import RequestAnswer, Server
 
 # Operations that are of no use to an agent: they say what a page needs, or stream.
-WITHOUT_TOOL = frozenset(("run", "complete", "tree", "reading", "matches", "into-study"))
+WITHOUT_TOOL = frozenset(("run", "complete", "tree", "reading", "matches", "into-study", "costs"))
 ABOUT = "Search engine for people who study ranking. Rankers are expressions, such as BM25 or BM25 >> RM3 >> BM25."
 
 

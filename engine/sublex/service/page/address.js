@@ -4,7 +4,7 @@
 // One value each, with the value that is left out of links.
 const SINGLE = {
   view: '', index: '', query: '', k: '10', from: '1', generation: '', language: 'plain', topic: '', docno: '', versus: '', why_not: '', base: '',
-  word: '', model: '', of: '', where: '', measure: '', code: '',
+  word: '', model: '', of: '', where: '', measure: '', code: '', costs: '',
 };
 const MAX_RANKERS = 6;
 

@@ -47,8 +47,7 @@ export function Commands({ state, requests, health, query = '', measure = '' }) 
   return html`<div class="commands">
     <p><a href=${link(state, { code: isOpen ? '' : 'true' })} aria-expanded=${isOpen} role="button" data-replace
       >${isOpen ? 'Hide the code' : 'As command, as Python, into a study'}</a></p>
-    ${isOpen &&
-    html`<${Answers} requests=${all}>
+    ${isOpen && health && html`<${Answers} requests=${all}>
       ${(slots) => {
         const lines = (what) => [...new Set(slots.slice(0, -1).map(({ answer }) => answer?.[what]).filter(Boolean))].join('\n');
         return html`${['command', 'python'].map((what) => lines(what) && html`<${Code} name=${what === 'command' ? 'Command' : 'Python'} text=${lines(what)} />`)}

@@ -1,4 +1,4 @@
-// The documents found, counted by a column or by the labels of a fitted model. A click on a value of a column filters by it.
+// The documents found, counted by a column or by the labels of a fitted model. A click on one filters by it.
 
 import { html } from './html.js';
 import { Answers } from './ask.js';
@@ -14,6 +14,16 @@ export function filterOf(column, value) {
   const text = String(value);
   const quotes = QUOTES.find((pair) => !pair.some((quote) => text.includes(quote)));
   return !quotes || /["\\\n]/.test(text) ? null : `where("${column} = ${quotes[0]}${text}${quotes[1]}")`;
+}
+
+// The filters that keep the documents with a label of a fitted model, by the name of the model.
+const BY_LABEL = { lda: 'topic', sourcelda: 'topic', laki: 'keyphrase' };
+
+// Return the filter that keeps the documents with a label of a fitted model, as a stage; null if there is no such filter.
+export function labelFilterOf(model, { label, number }) {
+  const filter = BY_LABEL[model.split('(')[0]];
+  const isPlain = label && !/["\\\n]/.test(label);
+  return filter && (isPlain || number !== undefined) ? `${filter}(${isPlain ? `"${label}"` : number}, of=${model})` : null;
 }
 
 export default function Facets({ state, columns, models }) {
@@ -38,7 +48,7 @@ function Counts({ state, result, isColumn }) {
   return html`<p class="soft">${result.all ? 'All' : 'The first'} ${result.counted.toLocaleString('en')} documents found, by <${Text}>${state.of}<//></p>
     <ul class="counts">${result.facets.map((facet) => {
       const name = String(facet.value ?? facet.label ?? '');
-      const stage = isColumn ? filterOf(state.of, name) : null;
+      const stage = isColumn ? filterOf(state.of, name) : labelFilterOf(state.of, facet);
       const isOn = stage && ranker.includes(stage);
       return html`<li><span class="count">${facet.documents.toLocaleString('en')}</span>
         <span class="bar" aria-hidden="true"><span style=${{ width: `${(100 * facet.documents) / most}%` }}></span></span>

@@ -4,6 +4,7 @@ import { html } from './html.js';
 import { Expression } from './expression_field.js';
 import { Reading } from './reading.js';
 import { Knobs } from './knobs.js';
+import { Lazy } from './lazy.js';
 import { link } from './address.js';
 import { letter } from './moves.js';
 
@@ -29,9 +30,11 @@ export function Fields({ state, asked, type, go, topics }) {
         <${Knobs} key=${`knobs-${place}`} expression=${ranker} letter=${several ? letter(place) : ''}
           onChange=${(text) => type({ ranker: rank(place, text), base: several ? '' : state.base || ranker })} />
       </div>`)}
+      ${hasQuery && state.costs && asked.query.trim() && html`<${Lazy} key="costs" load=${() => import('./costs.js')} state=${asked} />`}
     </div>
     <div class="settings">
       ${state.ranker.length < 6 && html`<a class="add" href=${link(state, { ranker: [...state.ranker, ''], docno: '', versus: '', why_not: '', base: '' })} data-focus="last-ranker">Compare with another ranking</a>`}
+      ${hasQuery && html`<a role="button" data-replace aria-pressed=${Boolean(state.costs)} href=${link(state, { costs: state.costs ? '' : 'true' })}>Cost of each stage</a>`}
       ${hasQuery && topics?.length > 0 && html`<label>Topic <select value=${state.topic} onChange=${(event) => {
         const topic = topics.find((each) => each.qid === event.target.value);
         go({ topic: topic?.qid ?? '', query: topic?.text ?? state.query, docno: '', versus: '', why_not: '' });

@@ -8,7 +8,7 @@ import { Problem, Text } from './text.js';
 
 const TERMS = 200;
 
-export default function IndexView({ state, address, type, say }) {
+export default function IndexView({ state, address, type, say, health }) {
   const pattern = state.word || '*';
   const requests = [['info', { index: state.index, terms: TERMS }], ['card', { index: state.index }], ['terms', { index: state.index, pattern, number: 50 }]];
   const onAnswers = ([info, , terms]) => say(terms.problem?.detail ?? `${info.answer?.result.documents ?? 0} documents; ${terms.answer?.result.length ?? 0} terms shown`);
@@ -28,7 +28,7 @@ export default function IndexView({ state, address, type, say }) {
               <td class="text"><code><${Text}>${term.term}<//></code></td><td>${term.df.toLocaleString('en')}</td><td>${term.cf.toLocaleString('en')}</td></tr>`)}</tbody></table></div>`}</div>
       </div>`}
     <//>
-    <${Commands} state=${state} requests=${requests} />
+    <${Commands} state=${state} requests=${requests} health=${health} />
   </section>`;
 }
 

@@ -47,7 +47,7 @@ function Model(props) {
 }
 
 // A word as a star: a ray for each sense, as long as the sense is likely, with the neighbours of the word at its end.
-function Senses({ state, model, say }) {
+function Senses({ state, model, say, health }) {
   const requests = [['senses', { index: state.index, word: state.word.trim(), expression: model }]];
   const onAnswers = ([{ answer, problem }]) => say(problem?.detail ?? `${state.word} has ${answer.result.length} senses`);
   return html`<${Answers} requests=${requests} onAnswers=${onAnswers}>
@@ -63,11 +63,11 @@ function Senses({ state, model, say }) {
             <td>${row.chance.toFixed(2)}</td><td>${row.documents.toLocaleString('en')}</td></tr>`)}</tbody></table></div>
       </div>`}`}
   <//>
-  <${Commands} state=${state} requests=${requests} />`;
+  <${Commands} state=${state} requests=${requests} health=${health} />`;
 }
 
 // A keyphrase: the broader ones above it, the narrower ones below it, and the words that it stands for.
-function Keyphrase({ state, model, say }) {
+function Keyphrase({ state, model, say, health }) {
   const requests = [['silhouette', { index: state.index, expression: model, phrase: state.word.trim() }]];
   const onAnswers = ([{ answer, problem }]) => say(problem?.detail ?? `${answer.result.length} words and phrases`);
   return html`<${Answers} requests=${requests} onAnswers=${onAnswers}>
@@ -82,7 +82,7 @@ function Keyphrase({ state, model, say }) {
             <span class="bar" aria-hidden="true"><span style=${{ width: `${100 * Math.min(1, row.probability)}%` }}></span></span><${Text}>${row.name}<//></li>`)}</ul></div></div>`}`;
     }}
   <//>
-  <${Commands} state=${state} requests=${requests} />`;
+  <${Commands} state=${state} requests=${requests} health=${health} />`;
 }
 
 // The labels of a model. Those who may write accept, rename and reject them.
@@ -118,12 +118,12 @@ class Labels extends Component {
               <td class="text"><${Text}>${row.words ?? ''}<//></td><td><${Text}>${row.decision ?? ''}<//></td><td>${(row.documents ?? 0).toLocaleString('en')}</td>
               ${health?.write && html`<td class="decide">${['accept', 'reject', 'undo'].map((action) => html`<button type="button" onClick=${() => this.decide(action, [String(row.number)])}>${action}<span class="visually-hidden"> label ${row.number}</span></button>`)}</td>`}</tr>`)}</tbody></table></div>`}`}
       <//>
-      <${Commands} state=${state} requests=${[request]} />`;
+      <${Commands} state=${state} requests=${[request]} health=${health} />`;
   }
 }
 
 // The topics of two models, matched by their words.
-function Matched({ state, model, others, go }) {
+function Matched({ state, model, others, go, health }) {
   const other = others.includes(state.of) ? state.of : others[0];
   const request = ['match', { index: state.index, expression: model, other }];
   return html`<h2>Topics of two models</h2>
@@ -134,5 +134,5 @@ function Matched({ state, model, others, go }) {
           <tbody>${answer.result.map((row) => html`<tr><th scope="row"><${Text}>${row.topic}<//></th><td class="track wide" aria-hidden="true"><span class="stem" style=${{ left: 0, width: `${100 * row.overlap}%` }}></span></td>
             <td>${row.overlap.toFixed(2)}</td><td class="text"><${Text}>${row.partner || 'none'}<//></td></tr>`)}</tbody></table></div>`}`}
     <//>
-    <${Commands} state=${state} requests=${[request]} />`;
+    <${Commands} state=${state} requests=${[request]} health=${health} />`;
 }
