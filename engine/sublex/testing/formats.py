@@ -1,4 +1,4 @@
-"""Small files of the formats that Sublex reads, and of others that no reader may claim."""
+"""Small files in the formats that Sublex reads, and in formats that no reader may claim."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REUTERS = b"""<!DOCTYPE lewis SYSTEM "lewis.dtd">
 """
 JSONL = b'{"id": "a", "text": "Cranes by the river.", "year": "2018"}\n{"id": "b", "text": "A crane on the quay."}\n'
 JSON = b'[{"id": "a", "text": "Cranes by the river."}, {"id": "b", "text": "A crane on the quay."}]\n'
-# One example for each of Sublex's own readers but `irds`, whose collections are downloaded.
+# One example for each of Sublex's own readers except `irds`, whose collections are downloaded.
 EXAMPLES = {
     "trec": Example("cranes.trec", TREC, ("AP-1", "AP-2")),
     "trecweb": Example("cranes.web", TRECWEB, ("GX-1",)),
