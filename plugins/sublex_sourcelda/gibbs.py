@@ -92,8 +92,8 @@ class SourceChain:
             self._keep(np.flatnonzero(~gone))
 
     def hide(self, number: int) -> None:
-        """Hide the `number` topics that have the fewest tokens; of equal topics the first. The next sweep moves their
-        tokens to other topics.
+        """Hide the `number` topics with the fewest tokens, and the first of equal ones. The next sweep moves their
+        tokens.
         """
         visible = np.flatnonzero(self.priors.kinds != HIDDEN)
         order = np.argsort(self.totals[visible], kind="stable")
