@@ -1,6 +1,6 @@
-"""The table of contents of a Whoosh index: it tells which file names the last commit, and whether a writer is at work.
+"""The table of contents of a Whoosh index: it names the file of the last commit.
 
-Nothing is unpickled.
+A lock tells whether a writer is at work. Nothing is unpickled.
 """
 
 from __future__ import annotations
