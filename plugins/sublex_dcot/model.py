@@ -201,8 +201,7 @@ class DCoT(Estimator):
         ]
 
     def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
-        """Return for each of the `prototypes` the sum of a document's shares in the first layer, and the largest
-        shares.
+        """Return for each of the `prototypes` the sum of a document's shares in the first layer, and the largest ones.
 
         `prototypes` are places in the order of `prototypes_`. At most `words` shares are listed for each prototype.
         """

@@ -33,8 +33,7 @@ def compare_k(
     matrix: Any, ks: Iterable[int], words: int = WORDS, progress: Callable[[int, int], None] = lambda done, total: None,
     **parameters: Any,
 ) -> list[Choice]:  # fmt: skip
-    """Fit a model for each number of topics in `ks`. Return the topics' coherence, and the perplexity of other
-    documents.
+    """Fit a model for each number of topics in `ks`. Return the topics' coherence, and the perplexity on others.
 
     Every tenth document is held out; the models are not fitted to it. `words` is the number of words of each topic from
     which the coherence is computed. `parameters` are parameters of `LDA`, such as `iterations`. The number with the
