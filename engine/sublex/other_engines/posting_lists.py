@@ -66,9 +66,7 @@ def write_lists(
 
 
 class WrittenLists:
-    """Reads the lexicon, the postings and any positions of a folder. `entry` is its entry, as `FolderWriter.finish`
-    returned it. `fields` is the number of content fields.
-    """
+    """Reads the lexicon, the postings and any positions of a folder. `entry` is the result of `FolderWriter.finish`."""
 
     def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int, fields: int):
         folder = ComponentFolder(directory, entry)
