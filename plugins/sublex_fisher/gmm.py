@@ -79,7 +79,7 @@ def fit(
     ----------
     points : array of shape (n, e)
     weights : array of shape (n,), not negative
-        A point with weight 0 is ignored, whatever its coordinates.
+        A point with weight 0 is ignored; its coordinates do not matter.
     k : int
         The number of Gaussians. There are fewer if the points have fewer distinct values.
     starts : int

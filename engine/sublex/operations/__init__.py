@@ -14,10 +14,11 @@ index, messages and progress of the face that called it. It returns `Shown`, and
             sublex labels demo 'lda(k=20)'
         '''
 
-The signature declares the parameters: name, type, default, and in `Annotated` what else there is to say (help, metavar, range,
-completion, short name). From that come a command with options, --format, -o and -v; a command of the shell, in which the
-session supplies what it remembers (the query, the ranker, the profile, ranks in place of docnos); help and completion in both;
-and `:to-cli` and `:to-python`. A message names the operation to call next as data, a `Step`, which each face words itself.
+The signature declares the parameters: name, type, default, and further facts in `Annotated` (help, metavar, range,
+completion, short name). The faces make four things of it: a command with options, --format, -o and -v; a command of the
+shell; help and completion in both; and `:to-cli` and `:to-python`. In the shell, the session supplies the values that
+it remembers (the query, the ranker, the profile, ranks in place of docnos). If a message names the operation to call
+next, the name is data, a `Step`, which each face turns into its own words.
 
 `SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of its
 operations is asked for. Plugins add operations by the hook `register_operations`.

@@ -83,7 +83,10 @@ def fit(
 
 
 def _models_of(context: OperationContext, index: Index, text: str, workers: int | None) -> list[str]:
-    """Return the models that an expression needs, itself if it is one; for a pipeline, say what fitting them costs."""
+    """Return the models that an expression needs; this may be the expression itself.
+
+    For a pipeline, tell the cost of fitting them.
+    """
     from sublex.tools.arguments import threads
     from sublex.tools.messages import counted
 

@@ -155,7 +155,7 @@ def language_of(language: LanguageName, weighted: bool) -> LanguageName:
 
 
 def reading_notes(context: OperationContext, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
-    """Return sentences about what in the text of a query is read in another way than users may expect."""
+    """Return sentences about parts of a query's text that are not read as users may expect."""
     from sublex.pipeline.query_forms import language_notes, query_notes
 
     if query.tree is not None:

@@ -118,8 +118,8 @@ def quoted(data: bytes) -> str:
 def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.ndarray, workers: Workers) -> None:
     """Write the terms of each document.
 
-    Document d has `uniques[d]` terms. Each pass over all posting lists collects the terms of as many documents as fit
-    into memory.
+    Document d has `uniques[d]` terms. Several passes over all posting lists are made. Each collects the terms of a
+    range of documents that fits into memory.
     """
     from sublex.index import posting_kernels
     from sublex.other_engines import postings_kernels

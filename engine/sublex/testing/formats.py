@@ -55,7 +55,7 @@ EXAMPLES = {
         "cranes", {"corpus.jsonl": b'{"_id": "a", "title": "Cranes", "text": "Cranes by the river."}\n'}, ("a",)
     ),
 }
-# Files that are no collection, by name.
+# Files that do not belong to a collection, by name.
 OTHERS = {
     "bm25.run": b"1 Q0 a 1 9.5 bm25\n1 Q0 b 2 9.1 bm25\n",
     "qrels.txt": b"1 0 a 1\n1 0 b 0\n",
