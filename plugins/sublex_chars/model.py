@@ -1,7 +1,7 @@
-"""BM25 over the character n-grams of words: cutting words into n-grams, counting them, and weighting the counts.
+"""BM25 over the character n-grams of words: cut words into n-grams, count these, and weight the counts.
 
 P. McNamee and J. Mayfield, Character n-gram tokenization for European language text retrieval, Information Retrieval 7, 2004.
-Texts are numbers of words, end to end; nothing here knows about indexes.
+A text is given by the numbers of its words, and texts lie end to end. This module knows nothing about indexes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_COUNT = int(np.iinfo(COUNT).max)
 
 
 def ngrams(word: str, n: int) -> list[str]:
-    """Return the n-grams of a word in lower case, with a mark at either end. A shorter word is one n-gram as a whole."""
+    """Return the n-grams of a word in lower case, with a mark at either end. A word that is too short is a single n-gram."""
     marked = f"{MARK}{word.lower()}{MARK}"
     return [marked[begin : begin + n] for begin in range(max(1, len(marked) - n + 1))]
 
@@ -31,7 +31,7 @@ def ngrams(word: str, n: int) -> list[str]:
 class NGramCounter:
     """Counts the n-grams of texts, and numbers new n-grams by their first appearance.
 
-    `read` gets the words of all texts so far, as a list that only grows.
+    `read` gets a list of distinct words. The list grows from call to call; earlier words keep their places.
     """
 
     def __init__(self, n: int):
@@ -39,12 +39,12 @@ class NGramCounter:
         self._numbers: dict[str, int] = {}
         self._words: list[np.ndarray] = []
         self._matrix = csr_array((0, 1), dtype=np.int32)
-        # For each n-gram the number of texts that have it, and for each word its occurrences.
+        # For each n-gram, the number of texts that have it; for each word, its occurrences.
         self.df, self.cf = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.texts = 0
 
     def read(self, surfaces: Sequence[str], words: np.ndarray, ends: np.ndarray) -> None:
-        """Count some texts. `words` has the places of their words in `surfaces`, and `ends` says where each text ends."""
+        """Count some texts. `words` has the places of their words in `surfaces`, and `ends` has the end of each text."""
         numbers = self._numbers
         for word in surfaces[len(self._words) :]:
             own = [numbers.setdefault(gram, len(numbers)) for gram in ngrams(word, self.n)]
@@ -71,7 +71,7 @@ class NGramCounter:
 
 
 class NGramSpace:
-    """The n-grams that count, with the number of documents that have each, and the mean length of a document in n-grams.
+    """The n-grams that enough documents have, each with its number of documents, and the mean length of a document.
 
     Lengths are counted in these n-grams.
     """
@@ -81,18 +81,19 @@ class NGramSpace:
         self._numbers = {gram: number for number, gram in enumerate(self.grams)}
 
     def idf(self, gram: int) -> float:
-        """Return the idf of an n-gram, ln(1 + (N - df + 0.5) / (df + 0.5)), as Lucene has it."""
+        """Return the idf of an n-gram by Lucene's formula, ln(1 + (N - df + 0.5) / (df + 0.5))."""
         return math.log((self.docs + 1) / (float(self.df[gram]) + 0.5))
 
     def of_word(self, word: str) -> list[int]:
-        """Return the numbers of the n-grams of a word, in their order; n-grams that do not count are left out."""
+        """Return the numbers of the n-grams of a word, in their order. N-grams that too few documents have are left out."""
         numbers = self._numbers
         return [numbers[gram] for gram in ngrams(word, self.n) if gram in numbers]
 
     def counts(self, surfaces: Iterable[str], words: np.ndarray, ends: np.ndarray) -> csr_array:
         """Return the n-grams of texts as sparse rows of counts.
 
-        `words` has the places of their words in `surfaces`, and `ends` says where each text ends. A count above 255 becomes 255.
+        `words` has the places of their words in `surfaces`, and `ends` has the end of each text. A count above 255
+        becomes 255.
         """
         own = [np.array(self.of_word(word), np.int32) for word in surfaces]
         found = _products(words, ends, _of_words(own, len(self.grams)))
@@ -104,7 +105,7 @@ class NGramSpace:
     def weights(self, counts: csr_array, k1: float, b: float) -> csr_array:
         """Return tf / (tf + k1 (1 - b + b length / mean length)) for each count tf, as sparse rows of float32.
 
-        Lengths are rounded, so that few weights differ and posting lists are short.
+        Lengths are rounded, so that there are few distinct weights and posting lists take less space.
         """
         tf = counts.data.astype(np.float64)
         sizes = np.diff(counts.indptr)
@@ -131,14 +132,14 @@ def rounded(lengths: np.ndarray) -> np.ndarray:
 
 
 def without(is_dropped: np.ndarray, words: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the words of texts, and where each text ends, without some occurrences of words."""
+    """Drop some occurrences of words. Return the words of the texts, and the end of each text."""
     kept = ~is_dropped
     left = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
     return words[kept], left[ends]
 
 
 def _of_words(words: Sequence[np.ndarray], width: int) -> csr_array:
-    """Return the n-grams of words, given by their numbers, as one row of ones for each word. An n-gram may occur twice in a row."""
+    """Return a sparse row for each word, with a 1 for each of its n-grams. An n-gram may occur twice in a row."""
     sizes = [len(own) for own in words]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
     numbers: Any = np.concatenate(words) if len(words) else np.zeros(0, np.int32)
@@ -146,12 +147,12 @@ def _of_words(words: Sequence[np.ndarray], width: int) -> csr_array:
 
 
 def _products(words: np.ndarray, ends: np.ndarray, of_words: csr_array) -> csr_array:
-    """Return the sum of the rows of each text's words."""
+    """Return a row for each text: the sum of the rows of its words."""
     starts = np.concatenate([np.zeros(1, np.int64), ends])
     texts = csr_array((np.ones(len(words), np.int32), words, starts), shape=(len(ends), of_words.shape[0]))
     return texts @ of_words
 
 
 def _grown(numbers: np.ndarray, size: int) -> np.ndarray:
-    """Return numbers with zeros at the end, `size` in all."""
+    """Return numbers, with zeros added at the end up to `size` numbers."""
     return np.concatenate([numbers, np.zeros(size - len(numbers), numbers.dtype)])

@@ -15,11 +15,11 @@ from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.estimators.word_sums import check_model
 from sublex_chars.model import NGramCounter, NGramSpace, without
 
-# The number of document words that an explanation lists for each query word, and of n-grams that two words share.
+# An explanation lists at most this number of document words for each query word, and of n-grams that two words share.
 LISTED_WORDS, LISTED_GRAMS = 8, 6
-# The bytes that fitting takes for each term of the index, at most.
+# Fitting takes at most this number of bytes for each term of the index.
 BYTES_PER_TERM = 4096
-# Seconds on one core, and bytes of rows and posting lists, for each posting of the index.
+# For each posting of the index: the seconds on one core, and the bytes of rows and posting lists.
 SECONDS, BYTES = 3.5e-6, 40
 
 
@@ -31,7 +31,10 @@ class NgramQuery(NamedTuple):
 
 
 class CharsRepresentation(Representation):
-    """BM25 over the character n-grams of words. Stop words are left out, and a query is read as it is written."""
+    """BM25 over the character n-grams of words.
+
+    Stop words are left out. A query is read without the terms that expanders added.
+    """
 
     version = 1
     reads = "words"
@@ -110,9 +113,10 @@ class CharsRepresentation(Representation):
         return query.weights
 
     def explain(self, query: NgramQuery, view: View, doc: int) -> Explanation:
-        """Return the score as a sum over the words of the query, each with the words of the document that share n-grams with it.
+        """Return the score as a sum over the words of the query.
 
-        Words of the document that have the same n-gram share what it adds, by how often each has it.
+        Each has the words of the document that share n-grams with it. If several words of the document have an n-gram,
+        the amount that it adds is divided among them by its occurrences in each.
         """
         row = self.posting_weights(view.rows(np.array([doc])))
         weights = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
@@ -126,7 +130,7 @@ class CharsRepresentation(Representation):
         )
 
     def _holders(self, text: TextWords, query: NgramQuery) -> dict[int, Counter[str]]:
-        """Return for each n-gram of the query the words of a document that have it, with the n-gram's occurrences in each."""
+        """For each n-gram of the query, return the document's words that have it, with its occurrences in each."""
         holders: dict[int, Counter[str]] = {}
         for word, count in _frequencies(text).items():
             for gram in self.space.of_word(word):
@@ -137,7 +141,7 @@ class CharsRepresentation(Representation):
     def _part(
         self, word: str, count: int, weights: Mapping[int, float], holders: Mapping[int, Counter[str]]
     ) -> Explanation:
-        """Return what a word of the query adds, by the words of the document."""
+        """Return the amount that a word of the query adds, divided among the words of the document."""
         values, shared = Counter[str](), dict[str, dict[str, None]]()
         for gram in self.space.of_word(word):
             if gram not in weights or gram not in holders:
@@ -156,7 +160,7 @@ class CharsRepresentation(Representation):
         return Explanation(sum(part.value for part in parts), word, "sum", tuple(parts))
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the number of n-grams, and how many distinct ones a document has on average."""
+        """Return the number of n-grams, and the mean number of distinct n-grams of a document."""
         sizes = view.map_rows(lambda rows: np.diff(rows.indptr))
         return {
             "n-grams": len(self.space.grams),

@@ -1,4 +1,4 @@
-"""Learning the maps of dCoT, W = E[P] E[Q]⁻¹ (equation 4).
+"""Learn the maps of dCoT, W = E[P] E[Q]⁻¹ (equation 4).
 
 Conjugate gradients solve for the first map, over words, without a matrix of words by words. Deeper maps are small and
 are solved directly.

@@ -31,8 +31,8 @@ STORAGE = {"float32": np.float32, "float64": np.float64}
 class Share(NamedTuple):
     """A word of a document, and its share in a prototype.
 
-    `share` is what the word adds to the prototype before the tanh of the first layer: the count of the word times the
-    entry of the map for this word and prototype.
+    `share` is the amount that the word adds to the prototype before the tanh of the first layer. It is the count of the
+    word times the map's entry for this word and prototype.
     """
 
     word: int
@@ -183,9 +183,9 @@ class DCoT(Estimator):
     def explain(self, row: Any, prototypes: int = 10, words: int = 5, layer: int = 0) -> list[Evoked]:
         """Return the prototypes that a document evokes most, the strongest first. There are at most `prototypes`.
 
-        How much a document evokes a prototype is the value of the prototype in `layer`, minus its value for an empty
-        document. Each prototype comes with the words of the document that have the largest shares in the prototype, at
-        most `words`.
+        A document evokes a prototype by the value of the prototype in `layer`, minus its value for an empty document.
+        Each prototype comes with the words of the document that have the largest shares in the prototype, at most
+        `words`.
 
         `layer` counts from 1; 0 is the last layer. The shares of words always come from the first layer.
         """
@@ -201,8 +201,7 @@ class DCoT(Estimator):
         ]
 
     def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
-        """Return two things for each of the `prototypes`: the sum of a document's shares in the first layer, and its
-        largest shares.
+        """Return for each of the `prototypes` the sum of a document's shares in the first layer, and the largest ones.
 
         `prototypes` are places in the order of `prototypes_`. At most `words` shares are listed for each prototype.
         """
@@ -321,6 +320,9 @@ def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _divided(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Divide each product of two rows by the lengths of the two rows; 0 where a length is 0. Return the quotients."""
+    """Divide each product of two rows by the lengths of both rows, and return the quotients.
+
+    If a length is 0, the quotient is 0.
+    """
     lengths = np.outer(left, right)
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

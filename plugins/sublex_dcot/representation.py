@@ -19,7 +19,7 @@ from sublex.contracts.stored import Declared, Numbers
 from sublex.estimators.word_sums import VOCABULARY, check_model, frequent_counts
 from sublex_dcot.model import DCoT, Share
 
-# The number of prototypes in an explanation, and of the document's words that it lists for each prototype.
+# The number of prototypes in an explanation, and the number of the document's words for each prototype.
 LISTED_PROTOTYPES, LISTED_WORDS = 10, 5
 
 
@@ -48,7 +48,8 @@ class DCoTRepresentation(Representation):
 
     def __init__(self, *, max_df: float, words: float, find: str, **params: Any):
         self.estimator, self.max_df, self.words = DCoT(**params), max_df, words
-        # With `words` above 0, a score is not a cosine of vectors of a few hundred entries.
+        # With `words` above 0, the vectors also have an entry for each word, so scores are not cosines of short
+        # vectors.
         self.cosines, self.find = words == 0, find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
@@ -140,8 +141,8 @@ class DCoTRepresentation(Representation):
     def encode_queries(self, inputs: csr_array) -> list[MappedQuery]:
         """Return the encoded queries.
 
-        The words of negative weight in a query are encoded separately. The values that they give the prototypes are
-        subtracted from the values that the other words give.
+        The words of negative weight in a query are encoded separately. Their values of the prototypes are subtracted
+        from the values of the other words.
         """
         # The model reads counts, which are never negative.
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
@@ -225,9 +226,7 @@ class DCoTRepresentation(Representation):
         return query_length * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
 
     def _x(self, inputs: csr_array) -> csr_array:
-        """Return counts as they are, or log(1 + count) if the model uses logarithms. A logarithm has the sign of its
-        count.
-        """
+        """Return the counts or, if the model uses logarithms, log(1 + count). A logarithm has the sign of its count."""
         return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
 
     def _lengths(self, inputs: csr_array) -> np.ndarray:

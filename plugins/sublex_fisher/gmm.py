@@ -73,13 +73,13 @@ def fit(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> tuple[FittedMixture, list[float]]:
-    """Fit a mixture from several random starts; return the fit with the highest likelihood, and the likelihoods of all starts.
+    """Fit a mixture from several random starts.
 
-    Parameters
+    Return the fit with the highest likelihood, and the likelihoods of all starts. Parameters
     ----------
     points : array of shape (n, e)
     weights : array of shape (n,), not negative
-        A point with weight 0 is ignored, whatever its coordinates.
+        A point with weight 0 is ignored; its coordinates do not matter.
     k : int
         The number of Gaussians. There are fewer if the points have fewer distinct values.
     starts : int
@@ -134,12 +134,12 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def initial_mixture(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Return the mixture from which start number `start` begins: its means are `k` of the points `x`, and its shares
-    are equal.
+    """Return the initial mixture of start number `start`.
 
-    `x` are distinct points in standard units, so its variances are 1, as those of all points. Each point is equally
-    likely to be chosen as a mean. Other choices work badly for word vectors: frequent words, or distant words as in
-    k-means++, put most means at a few unusual words and leave all other words to one Gaussian.
+    Its means are `k` of the points `x`, and its shares are equal. `x` are distinct points in standard units, so the
+    variances of the mixture are 1, like those of all points. Each point is equally likely to become a mean. Other
+    choices work badly for word vectors: if means are frequent words, or distant words as in k-means++, most means are a
+    few unusual words, and one Gaussian gets all other words.
     """
     chosen = np.sort(random(seed, start).permutation(len(x))[:k])
     number, e = len(chosen), x.shape[1]

@@ -5,7 +5,7 @@ assumed to be drawn from a mixture of Gaussians with shares θ, means μ and sta
 log-likelihood by the means, G_i = θ_i^(-1/2) Σ_t γ_t(i) (x_t - μ_i) / σ_i (equation 8). Documents are compared by cosine.
 
 The gradient is a sum over occurrences of words. So the mixture is fitted to the distinct words, each weighted by its
-number of occurrences. For a document only one number is stored, the norm of its vector.
+number of occurrences. Only one number is stored for a document, the norm of its vector.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DENSE_DOCUMENTS = 1 << 8
 # Words per block of posteriors.
 WORDS_PER_BLOCK = 1 << 12
-# Smaller posteriors are stored as 0: they are too small to change a float64 sum that holds larger ones.
+# Smaller posteriors are stored as 0, because they are too small to change a float64 sum with larger ones.
 NEGLIGIBLE = 1e-20
 
 

@@ -1,6 +1,6 @@
-"""Fisher vectors on an index: stores the norm of each document's vector, and scores documents through the forward index.
+"""Fisher vectors on an index: it stores the norm of each document's vector, and scores documents by their terms.
 
-With a power other than 1, a document's vector is not a sum over words. Then the vectors themselves are stored, scaled
+With a power other than 1, a document's vector is not a sum over words. The vectors themselves are then stored, scaled
 to norm 1.
 """
 
@@ -45,10 +45,9 @@ class FisherRepresentation(WordSums):
         return (self.words,)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Fit the Gaussians to the word vectors of the model that the parameter `words` names, and take over its
-        vocabulary.
+        """Fit the Gaussians to the word vectors of the model in the parameter `words`.
 
-        Each vector counts as often as its word occurs in the corpus.
+        Use the vocabulary of this model. The weight of a vector is the number of its word's occurrences in the corpus.
         """
         model = job.model(self.words)
         vectors = model.word_vectors()

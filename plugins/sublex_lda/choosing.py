@@ -1,6 +1,4 @@
-"""Choosing the number of topics by their coherence, and measuring whether the same topics are found with other
-seeds.
-"""
+"""Choose the number of topics by their coherence, and measure whether other seeds lead to the same topics."""
 
 from __future__ import annotations
 
@@ -35,8 +33,7 @@ def compare_k(
     matrix: Any, ks: Iterable[int], words: int = WORDS, progress: Callable[[int, int], None] = lambda done, total: None,
     **parameters: Any,
 ) -> list[Choice]:  # fmt: skip
-    """Fit a model for each number of topics in `ks`. Return how coherent its topics are, and how well they predict
-    other documents.
+    """Fit a model for each number of topics in `ks`. Return the topics' coherence, and the perplexity on others.
 
     Every tenth document is held out; the models are not fitted to it. `words` is the number of words of each topic from
     which the coherence is computed. `parameters` are parameters of `LDA`, such as `iterations`. The number with the
@@ -56,8 +53,7 @@ def compare_k(
 
 
 def stability(phis: Sequence[np.ndarray]) -> np.ndarray:
-    """Return for each topic of the first model how well it is found again: the mean affinity to its partners in the
-    other models.
+    """Return the stability of each topic of the first model: its mean affinity to its partners in the other models.
 
     `phis` are the topics of models that were fitted with different seeds.
     """

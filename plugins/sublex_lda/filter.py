@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class TopicFilter:
     """Keeps the documents in which the topic `topic` has at least the share `share`.
 
-    `of` may be any model that names its topics, not only `lda`.
+    `of` is a model that names its topics, such as `lda`.
     """
 
     per_document = True

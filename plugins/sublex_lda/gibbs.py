@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling for LDA (Griffiths and Steyvers 2004): a chain over the topics of all tokens.
 
-One chain is one sequence of draws, so it runs on one thread. The time of a draw grows with the number of topics of the
-word, not with the number of all topics.
+A chain is a single sequence of draws, so it runs on one thread. The time of a draw grows with the number of topics of
+its word, and not with the number of all topics.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class TopicChain:
         self.alpha, self.beta = np.asarray(alpha, np.float64), float(beta)
         topics, words = len(self.alpha), rows.shape[1]
         generator = random(seed)
-        # Another start is to draw the first topics one after another, given those before. Its topics predict other
-        # documents worse.
+        # The chain could also start by drawing the first topics one after another, each given the earlier ones. The
+        # topics would then predict other documents worse.
         self.z = generator.integers(0, topics, len(self.tokens.words), np.int32)
         self._state = generator.integers(0, 1 << 64, 1, np.uint64)
         n_wk = pairs(self.tokens.words, self.z, (words, topics))
         self.totals = np.bincount(self.z, minlength=topics).astype(np.float64)
         self._sizes = np.diff(n_wk.indptr).astype(np.int64)
-        # A word never has more topics than tokens, so the tables have enough room for all later states.
+        # A word never has more topics than tokens, so the tables have room for all later states.
         room = np.minimum(np.bincount(self.tokens.words, minlength=words), topics)
         self._places = np.append(0, np.cumsum(room))
         self._topics, self._counts = np.zeros((2, self._places[-1]), np.int32)

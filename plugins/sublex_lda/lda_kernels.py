@@ -1,7 +1,7 @@
 """Kernels of latent Dirichlet allocation: Gibbs sweeps, variational inference, and estimates of the likelihood of documents.
 
-`phi` has a row for each word and a column for each topic. Documents are compressed sparse rows in three arrays: where each row starts,
-its words, and their counts. Callers check the arguments.
+`phi` has a row for each word and a column for each topic. Documents are compressed sparse rows in three arrays: the
+starts of rows, the words, and their counts. Callers check the arguments.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
 
 @kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64), before="demo")
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
-    """Draw a new topic for each token of the documents from `first` up to `last`, without `last`.
+    """Draw a new topic for each token of the documents from `first` up to, but not including, `last`.
 
     topics[places[w]:places[w] + sizes[w]] are the topics of word w. The same part of `counts` has n_wk, the number of
     tokens of the word in each of these topics. `totals` has n_k, the number of tokens of each topic. Let n_dk be the
@@ -104,8 +104,8 @@ def left_to_right(words, phi, alpha, particles, state, means, logs):
         n_d[:] = 0.0
         logs[r] = 0.0
         for n in range(len(words)):
-            # First draw the earlier tokens again, each given the others. Then draw the new token, given all earlier
-            # ones.
+            # First draw a topic again for each earlier token, given the topics of the others. Then draw a topic for the
+            # new token.
             for m in range(n + 1):
                 if m < n:
                     n_d[z[m]] -= 1.0

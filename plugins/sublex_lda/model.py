@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 METHODS = ("gibbs", "variational")
 LEARN_ALPHA = ("no", "symmetric", "asymmetric")
-# Numbers of Gibbs sweeps between two updates of alpha and between two values of the trace, and of steps of Minka's
-# fixed point in an update.
+# Three numbers: the Gibbs sweeps between two updates of alpha, the sweeps between two values of the trace, and the
+# steps of Minka's fixed point in an update.
 EVERY, ALPHA_STEPS = 10, 5
 Progress = Callable[[int, int], None]
 
@@ -121,8 +121,8 @@ class LDA(TopicModel):
         `matrix` has a count.
 
         With Gibbs sampling, the topic is the one that the word's tokens had most often. With variational Bayes, it is
-        the most probable topic. Of equal topics the lowest is taken. Topic 0 is stored as an explicit 0, so read `data`
-        and `indices` and do not eliminate zeros.
+        the most probable topic. If topics are equal, the one with the lowest number is taken. Topic 0 is stored as an
+        explicit 0, so read `data` and `indices` and do not eliminate zeros.
         """
         from scipy.sparse import csr_array
 
@@ -130,9 +130,7 @@ class LDA(TopicModel):
         return csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
 
     def _infer(self, matrix: Any, workers: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
-        """Return three things: the checked rows, the expected number of tokens of each row in each topic, and the topic
-        of each entry of the rows.
-        """
+        """Return the checked rows, the expected tokens of each row in each topic, and the topic of each entry."""
         self.check_fitted()
         if self.method == "gibbs":
             rows = whole_counts_of(matrix, len(self.phi_))

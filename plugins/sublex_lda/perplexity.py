@@ -1,5 +1,4 @@
-"""Perplexity of documents under given topics: by completing half of each document, or by reading documents from left to
-right.
+"""Compute the perplexity of documents under given topics: complete half of each document, or read from left to right.
 
 Both measures compare models on documents that the models were not fitted to. `phi` has a row for each word and a column
 for each topic, and may come from any program.
@@ -73,11 +72,10 @@ def left_to_right(
     """Return an estimate of log p(tokens | phi, alpha) for each document. Particles read the document from left to
     right.
 
-    For each token the probabilities of the particles are averaged, and the averages are multiplied (Wallach et al.
+    For each token, the probabilities of the particles are averaged, and the averages are multiplied (Wallach et al.
     2009, algorithm 3). With `unbiased`, the probabilities of all tokens are multiplied for each particle, and the
-    products are averaged. The expected value of this second estimate of the probability is the true probability for any
-    number of particles, but the second estimate varies more in long documents. The time grows with the square of a
-    document's length.
+    products are averaged. For any number of particles, the expected value of this second estimate is the true
+    probability. But it varies more in long documents. The time grows with the square of a document's length.
     """
     from sublex_lda.lda_kernels import left_to_right
 

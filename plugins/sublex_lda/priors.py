@@ -1,8 +1,7 @@
-"""Learning alpha, the parameters of the Dirichlet distribution from which the topics of documents are drawn (Minka
-2000).
+"""Learn alpha, the parameters of the Dirichlet distribution from which the topics of documents are drawn (Minka 2000).
 
-With `symmetric`, all topics have the same value. Values are kept between `SMALLEST` and `LARGEST`, since the best value
-may be 0 or infinite.
+With `symmetric`, all topics have the same value. The best value may be 0 or infinite, so values are kept between
+`SMALLEST` and `LARGEST`.
 """
 
 from __future__ import annotations

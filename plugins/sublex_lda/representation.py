@@ -19,7 +19,7 @@ from sublex.estimators.topics.topics import FittedTopic
 from sublex.estimators.word_sums import VOCABULARY, frequent_counts
 from sublex_lda.model import LDA
 
-# Seconds on one core for a token in an iteration.
+# The seconds that one core needs for a token in an iteration.
 SECONDS = 6e-8
 
 
@@ -66,7 +66,7 @@ class LDARepresentation(TopicRepresentation):
     def cost(self, collection: Statistics, terms: int) -> Cost:
         """Return the time of the iterations over all tokens, and the bytes of the topics of words and documents.
 
-        A document has few of the topics, and a word fewer.
+        A document has only a few topics, and a word has still fewer.
         """
         fitted = self.estimator
         nbytes = fitted.k * (collection.docs + terms / 4)

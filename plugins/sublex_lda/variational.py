@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOLERANCE, STEPS = 1e-3, 100
 # The fit ends when an iteration raises the bound by less than this share of the bound.
 BOUND_TOLERANCE = 1e-6
-# Gibbs sweeps before the first iteration.
+# The number of Gibbs sweeps before the first iteration.
 START_SWEEPS = 20
 # The number of steps towards the best alpha in each iteration.
 ALPHA_STEPS = 20

@@ -2,7 +2,7 @@
 
 S. Deerwester, S. Dumais, G. Furnas, T. Landauer and R. Harshman, Indexing by latent semantic analysis, JASIS 41 (1990).
 The weighted counts A (terms × documents) are decomposed as A ≈ UΣVᵀ. A word's vector is its row of U. A document's
-vector is its row of AᵀU = VΣ, the sum of the vectors of its words. So for a document only one number is stored, the
+vector is its row of AᵀU = VΣ, the sum of the vectors of its words. So only one number is stored for a document, the
 norm of its vector.
 """
 

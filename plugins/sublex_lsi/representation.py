@@ -1,4 +1,4 @@
-"""LSI on an index: it stores the norm of each document's vector, and scores documents through the forward index."""
+"""LSI on an index: it stores the norm of each document's vector, and scores documents by their terms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sublex.estimators.bags import damped
 from sublex.estimators.word_sums import NORM, BagSums, count_blocks, frequent_terms
 from sublex_lsi.model import LSI
 
-# Seconds on one core for a posting and a dimension, and the bytes of a sketch for a document and a dimension.
+# The seconds on one core per posting and dimension, and the bytes of a sketch per document and dimension.
 SECONDS, SKETCH = 6e-8, 2
 
 

@@ -1,6 +1,4 @@
-"""Check an analyzer on a sample of the stored documents of a Lucene index: does it turn their texts into their indexed
-terms?
-"""
+"""Check whether an analyzer turns the texts of a sample of stored Lucene documents into their indexed terms."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], 
     """Raise InputError if the analyzer makes other terms than the indexed terms in more than a tenth of the sampled
     documents.
 
-    Of several fields, one may be analysed otherwise: the sentence for the user then names it.
+    If one of several fields was analysed in another way, the sentence for the user names this field.
 
     `terms_of` returns the terms that the analyzer makes of a text. Return a sentence for the user if fewer documents
     differ, or if no text is stored; otherwise None.
@@ -54,7 +52,7 @@ def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], 
 
 
 def _texts(index: LuceneIndex, document: Document) -> dict[str, str]:
-    """Return the stored texts of the fields that are read. A field without one is left out."""
+    """Return the stored texts of the fields that are read. A field without a stored text is left out."""
     if not index.fields:
         return {index.field: document.contents}
     values = {**document.fields, "title": document.title, "text": document.text}
@@ -62,9 +60,9 @@ def _texts(index: LuceneIndex, document: Document) -> dict[str, str]:
 
 
 def _several(name: str, analyzer: str, differences: dict[str, list[str]], checked: int) -> str | None:
-    """Return a sentence about the fields that have other terms than the analyzer makes, or None.
+    """Return a sentence about the fields whose terms differ from those of the analyzer, or None.
 
-    Raise InputError if all fields were analysed otherwise.
+    Raise InputError if the terms of all fields differ.
     """
     wrong = {field: found for field, found in differences.items() if found}
     if len(wrong) == len(differences) and min(map(len, wrong.values())) > TOLERATED * checked:

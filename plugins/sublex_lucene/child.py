@@ -14,15 +14,15 @@ from typing import Any
 
 from sublex_lucene.protocol import receive, send
 
-# Milliseconds between two checks whether the parent process is still alive.
+# The milliseconds between two checks of whether the parent process is still alive.
 PAUSE = 1000
 
 
 def watch(parent: int) -> None:
     """End this process when its standard input closes or its parent process ends, even while Java computes.
 
-    The kernel could do this (PR_SET_PDEATHSIG). But the kernel takes the thread that started this process for the
-    parent, so this process would end with that thread.
+    Linux could do this (PR_SET_PDEATHSIG). But for Linux, the parent is the thread that started this process, so this
+    process would end with that thread.
     """
     poll = select.poll()
     poll.register(0, 0)
@@ -32,7 +32,7 @@ def watch(parent: int) -> None:
 
 
 def start_java(jar: str, classes: str, memory: str) -> None:
-    """Start the Java virtual machine in this process. `memory` is the most memory that Java's objects may take."""
+    """Start the Java virtual machine in this process. `memory` limits the memory of Java's objects."""
     import jnius_config
 
     jnius_config.set_classpath(jar, classes)

@@ -23,7 +23,7 @@ _HEADER, _FOOTER = 0x3FD76C17, 0xC02893E8
 _HEAD = struct.Struct(">IB8sI16sB")
 _TAIL = struct.Struct(">IIQ")
 _NAME = re.compile(r"segments_([0-9a-z]{1,13})")
-# The most bytes that the file may have. It needs some hundred bytes for each segment.
+# The largest size of the file in bytes. It needs some hundred bytes for each segment.
 _MOST = 1 << 26
 
 

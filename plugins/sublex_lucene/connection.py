@@ -21,7 +21,7 @@ from sublex_lucene.protocol import receive, send
 
 # The environment variable for the memory of Java's objects, and its default value.
 MEMORY, DEFAULT_MEMORY = "SUBLEX_LUCENE_MEMORY", "1g"
-# Seconds in which the process may end by itself before it is killed.
+# The process has this number of seconds to end by itself before it is killed.
 PATIENCE = 5
 # Environment variables that would change which Java or which classes are used.
 _FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS")
@@ -62,7 +62,7 @@ class JavaProcess:
                 f"{self.path} holds a document of more than {protocol.LONGEST_LINE:,} bytes, which is too long."
             ) from None
         except BaseException:
-            # The rest of a half-read message could not be told from the next message.
+            # After a half-read message, its rest could be mistaken for the next message.
             self.close()
             raise
         if "error" in answer:

@@ -26,8 +26,9 @@ POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
 class LuceneIndex:
     """An index of Lucene 9 with one or several indexed fields and one field of ids.
 
-    `field` names the indexed fields, with commas between several. `fields` has the names if there are several, and Lucene's scorers
-    search the first, `self.field`. With `weights`, frequencies are weights of terms, and documents need no lengths.
+    `field` names the indexed fields, separated by commas. If there are several, `fields` has their names. Lucene's
+    scorers search the first, `self.field`. With `weights`, frequencies are weights of terms, and documents need no
+    lengths.
     """
 
     analyzer: str | None = ANALYZER
@@ -79,7 +80,7 @@ class LuceneIndex:
             yield PostingsBatch(_cut(text, sizes), df, docs, tfs, positions if self.has_positions else None)
 
     def with_positions(self) -> LuceneIndex:
-        """Have `postings` yield positions too, and return this index. Raise InputError if a field has no positions."""
+        """Return this index, whose `postings` then also yield positions. Raise InputError if a field has no positions."""
         without = [name for name in self.read if "POSITIONS" not in self._facts["fields"][name]["options"]]
         if without:
             raise InputError(

@@ -14,7 +14,7 @@ from jnius import JavaException, autoclass, cast
 from sublex_lucene.feedback import expanded
 from sublex_lucene.similarities import similarity
 
-# The field with the record of a document as it stands in the collection.
+# The field with the unchanged record of a document in the collection.
 RAW = "raw"
 # An answer ends after this many characters of stored documents.
 ANSWER = 1 << 22
@@ -103,7 +103,7 @@ class OpenedIndex:
         return java("sublex.Bulk")(self.searcher, field, self.docno)
 
     def described(self) -> dict[str, Any]:
-        """Return the facts of the index: its documents, its fields, and which fields the first document stores."""
+        """Return facts of the index: its documents, its fields, and the stored fields of the first document."""
         with explained():
             infos = java("org.apache.lucene.index.FieldInfos").getMergedFieldInfos(
                 cast("org.apache.lucene.index.IndexReader", self.reader)

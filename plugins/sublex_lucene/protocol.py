@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
-# The most bytes of a message's line of JSON.
+# The largest line of JSON in a message, in bytes.
 LONGEST_LINE = 1 << 28
 
 

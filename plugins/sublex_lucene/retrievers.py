@@ -18,7 +18,7 @@ from sublex_lucene.index import LuceneIndex
 _NEAR = 1e-4
 # Lucene's description of the score of one term; it contains the term.
 _WEIGHT = re.compile(r"weight\([^:]*:(.*) in \d+\)")
-# Its description of synonyms begins so, and names the field before each word.
+# Lucene's description of synonyms begins with this text, and names the field before each word.
 _SYNONYMS = re.compile(r"weight\(Synonym\((.*)\) in \d+\)")
 
 
@@ -36,8 +36,9 @@ class LuceneRetriever:
         return f"Anserini {installed.anserini_version()}".strip()
 
     def takes(self, operator: Operator) -> bool:
-        """Return whether Lucene counts the occurrences of an operator as Sublex does: a phrase of different words, synonyms of
-        words, and a word, each in the field that is searched or in one other field.
+        """Return whether Lucene counts the occurrences of an operator as Sublex does.
+
+        This holds for a phrase of different words, for synonyms of words, and for a word, each within one field.
         """
         return self.model["feedback"] == "none" and _sent(operator) is not None
 
@@ -87,7 +88,7 @@ class LuceneRetriever:
 
 
 def _sent(operator: Operator) -> list[Any] | None:
-    """Return an operator as it travels to the process: its kind, its field and its words.
+    """Return an operator in the form for the process: its kind, its field and its words.
 
     The field is "" for the field that is searched. Return None if Lucene does not count the occurrences as Sublex does.
     """

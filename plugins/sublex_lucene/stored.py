@@ -8,7 +8,7 @@ from typing import Any
 
 from sublex.contracts.base import Document
 
-# Members of a record that hold the id, the title and the text of a document. All other members become fields.
+# The members of a record with the id, the title and the text of a document. All other members become fields.
 _IDS = {"id", "_id", "docid"}
 _KNOWN = _IDS | {"contents", "title", "text"}
 
@@ -19,8 +19,8 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
 
     The text is the stored field `field`. If this field is not stored, the text comes from the stored field `raw`, the
     record as it stands in the collection. The record may be JSON with a member `field`, or with the members `title` and
-    `text`. A record of any other kind is taken as it is, with the markup that Anserini removes before indexing; the
-    text is then not exact.
+    `text`. A record of any other kind is used unchanged. It has the markup that Anserini removes before indexing, so
+    the text is not exact.
     """
     raw = stored.get("raw", "")
     record = _record(raw) or {}
@@ -41,11 +41,11 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
 
 
 def with_fields(docno: str, stored: Mapping[str, str], fields: Sequence[str]) -> tuple[Document, bool]:
-    """Return a document made of its stored fields, of which several are read, and whether its texts are those that were indexed.
+    """Return a document made of several stored fields, and whether its texts are exactly those that were indexed.
 
     The value of a field is the stored field or the member of the record in the stored field `raw`. A field `title` is the title, and
-    a field `text` the text; all others keep their names. A record that is no JSON is the text, with its markup, if no
-    field is stored.
+    a field `text` the text; all others keep their names. If no field is stored and the record is not JSON, the record
+    is the text, with its markup.
     """
     raw = stored.get("raw", "")
     record = _record(raw)

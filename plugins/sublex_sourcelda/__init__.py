@@ -10,7 +10,7 @@ from sublex.estimators.topics.parameters import SCORE_PARAMS
 sublex_api = 3
 
 ABOVE_0 = (0, 10**6)
-# Lambda has a prior in these models, and topics without a label exist in those.
+# The models in which lambda has a prior, and the models that have topics without a label.
 INTEGRATED, WITH_OTHERS = ("model", ("full", "bijective")), ("model", ("full", "mixture", "eda", "ctm"))
 PARAMS = [
     Param("source", Resource, ..., stage="fit", help="labelled texts or counts of words, one label in each line"),

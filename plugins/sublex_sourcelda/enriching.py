@@ -1,7 +1,7 @@
-"""More words for labels that have only a few: words of the documents that match the label's own words best.
+"""Add words to labels that have only a few words.
 
-The documents are those that BM25 ranks first among the documents that hold at least two of the words. Words that are much more
-frequent in these documents than in the collection join the label.
+The new words come from the documents that match the label best. The documents have at least two of the label's words,
+and BM25 ranks them first. Words that are much more frequent in these documents than in the collection join the label.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ from sublex.estimators.sparse_rows import lengths
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The most documents that words are taken from, and the fewest that make it worth while.
+# Words are taken from at most `DOCUMENTS` documents. If fewer than `FEWEST` documents match, no words are added.
 DOCUMENTS, FEWEST = 50, 5
-# The most words that join a label, and the fewest documents, also as a share of all that match, that a word must be in.
+# The highest number of words that join a label. A word must be in the given number of the documents, and in the given
+# share of all that match.
 WORDS, LEAST_DF, LEAST_SHARE = 60, 2, 0.05
-# The sum of the counts of an enriched label, and the share of it that the label's own words have.
+# The sum of the counts of an enriched label, and the share of this sum that belongs to the label's own words.
 TOTAL, OWN = 200, 0.3
-# Parameters of BM25.
+# The parameters of BM25.
 K1, B = 0.9, 0.4
 
 
 class Enriched(NamedTuple):
     """Counts of sources by words, after enrichment.
 
-    `known` has for each source the number of its own distinct words. `matching` has the number of documents that hold at
-    least two of them (or one, if there is only one), and `added` the number of words that joined them.
+    For each source, `known` has the number of its own distinct words, and `added` the number of words that joined them.
+    `matching` has the number of documents with at least two of the source's own words, or with one if there is only
+    one.
     """
 
     counts: csr_array
@@ -39,9 +41,9 @@ class Enriched(NamedTuple):
 
 
 def enrich(matrix: csr_array, sources: csr_array, below: int) -> Enriched:
-    """Return the sources with more words for each source that has fewer than `below` distinct words.
+    """Add words to each source that has fewer than `below` distinct words, and return the sources.
 
-    `matrix` has the counts of documents by words. A source that fewer than `FEWEST` documents match stays as it is.
+    `matrix` has the counts of documents by words. A source is not changed if fewer than `FEWEST` documents match it.
     """
     from scipy.sparse import csr_array
 
@@ -74,7 +76,7 @@ def enrich(matrix: csr_array, sources: csr_array, below: int) -> Enriched:
 
 
 def scores_of(columns: csr_array, words: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each document its score by BM25 for some terms, and how many of the terms it holds.
+    """Return the BM25 score of each document for some terms, and the number of these terms in the document.
 
     `columns` has the counts of documents by words, as sparse columns, and `words` the length of each document.
     """
@@ -90,7 +92,7 @@ def scores_of(columns: csr_array, words: np.ndarray, terms: np.ndarray) -> tuple
 
 
 def words_of(rows: csr_array, scores: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Return a weight for each word by documents and their scores. The weights add up to 1, or are all 0.
+    """Return a weight for each word, computed from documents and their scores. The weights add up to 1, or are all 0.
 
     The weight is the word's part of the divergence between the documents and the collection, in which the words have the
     probabilities `usual`.

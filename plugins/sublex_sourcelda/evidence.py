@@ -1,11 +1,11 @@
-"""Evidence that a labelled topic is about its label, from the collection that the topic was learned from.
+"""Measure the evidence that a labelled topic is about its label, in the collection from which the topic was learned.
 
-A topic may drift away from its source and take other words. Two things speak for a label: documents that hold words of the label
-hold the topic's best words too (association), and documents that have the topic by their other words hold words of the label
-(held-out words). Both are NPMI, from -1 to 1. The evidence is their mean over words of the label.
+A topic may drift away from its source and take other words. Two measures support a label. Association: documents with
+words of the label also have the topic's best words. Held-out words: documents that have the topic by other words also
+have words of the label. Both are NPMI, from -1 to 1. The evidence is their mean over words of the label.
 
-All words of a short label are tested, and a word that no document has counts as 0. Of a text, the most typical words are tested;
-that two of them never meet says little if they are rare.
+All words of a short label are tested, and a word that no document has counts as 0. For a text, the most typical words
+are tested. If two rare words of a text never occur together, this says little.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from sublex_sourcelda.model import SourceLDA
 
-# A source with more distinct words is a text. Of a text, this number of words is tested: those with the largest products of
-# count and idf.
+# A source with more distinct words is a text. This number of the words of a text is tested: those with the largest
+# products of count and idf.
 SHORT, TYPICAL = 10, 5
-# A document has a topic if at least this number of its tokens, and this share, are the topic's.
+# A document has a topic if at least this number and this share of its tokens belong to the topic.
 LEAST_TOKENS, LEAST_SHARE = 2, 0.1
-# With this much evidence, a label is likely, and sure. Both were set on other documents than those of the published tables of
-# 20 Newsgroups and arxiv-cs. The first is the default of the parameter `evidence`.
+# The evidence from which a label is likely, and the evidence from which it is sure. Both were set on other documents
+# than those of the published tables of 20 Newsgroups and arxiv-cs. The first is the default of the parameter
+# `evidence`.
 LIKELY, SURE = 0.2, 0.3
 
 
@@ -63,7 +64,7 @@ def evidence_of(matrix: csr_array, model: SourceLDA, sources: csr_array, missing
 
 
 def typical(words: np.ndarray, counts: np.ndarray, df: np.ndarray, documents: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the words of a text that say most about it, with their counts."""
+    """Return the most typical words of a text, with their counts."""
     weights = counts * np.log(documents / np.maximum(df[words], 1))
     best = np.argsort(-weights, kind="stable")[:TYPICAL]
     return words[best], counts[best]
@@ -87,9 +88,10 @@ def held_out(
     word: np.ndarray,
     lenient: bool = False,
 ) -> np.ndarray:
-    """Return for each tested word its NPMI with the documents that have the topic by their other words.
+    """Return for each tested word its NPMI with the documents that have the topic even without this word.
 
-    `document` and `word` are those of each token of the topic, and `words` the length of each document.
+    `document` and `word` have the document and the word of each token of the topic. `words` has the length of each
+    document.
     """
     size = len(words)
     in_topic = np.bincount(document, minlength=size)
@@ -105,10 +107,11 @@ def held_out(
 
 
 def npmi_of(together: Any, first: Any, second: Any, documents: int, lenient: bool = False) -> np.ndarray:
-    """Return the NPMI of pairs that occur in so many documents together, and in so many each.
+    """Return the NPMI of pairs.
 
-    It is -1 for a pair that never meets. With `lenient`, it is the probability that the pair would have met by chance,
-    below 0: rare words that never meet get a value near 0.
+    `together` has the number of documents with both parts, `first` and `second` those with one. A pair that never
+    occurs together has -1. With `lenient`, its value is minus the probability that it would have occurred together by
+    chance, so a pair of rare words gets a value near 0.
     """
     met = np.asarray(together, np.float64)
     expected = np.asarray(first, np.float64) * second / documents

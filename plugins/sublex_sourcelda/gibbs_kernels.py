@@ -98,8 +98,8 @@ def choose(p, groups, width, uniform):
 def prior_of_document(kinds, n_d, alpha, d):
     """Set d[k] for each topic k to the document's number of tokens n_d[k] plus alpha.
 
-    For the kinds `FIXED` and `CONCEPT`, d[k] is set to alpha alone: there, words that the source lacks do not depend on
-    the document.
+    For the kinds `FIXED` and `CONCEPT`, d[k] is set to alpha alone, because there, words that the source lacks do not
+    depend on the document.
     """
     for k in range(len(kinds)):
         d[k] = alpha if kinds[k] == FIXED or kinds[k] == CONCEPT else n_d[k] + alpha

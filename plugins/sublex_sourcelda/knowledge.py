@@ -1,4 +1,4 @@
-"""Reading a knowledge source: labels, each with counts of words or with a text. The file may be compressed.
+"""Read a knowledge source: labels, each with counts of words or with a text. The file may be compressed.
 
 A knowledge source is a file of counts or a file of texts. Each line of a file of counts has a label, then a word, its
 count, the next word, and so on. Each line of a file of texts is a JSON object with the members `label` and `text`. In
@@ -33,7 +33,7 @@ Path = str | os.PathLike[str]
 
 class Knowledge(NamedTuple):
     """A knowledge source: its labels, the counts of words for each label, and the labels that are left out because none
-    of their words is known. `missing` has for each label the number of its distinct words that no document has.
+    of their words is known. For each label, `missing` has the number of its distinct words that no document has.
     """
 
     labels: list[str]

@@ -47,7 +47,10 @@ def match(
 
 
 def spread(phi: np.ndarray, vocabulary: Sequence[str], words: Sequence[str]) -> np.ndarray:
-    """Return the probabilities of `words` in each topic: those of `phi` for words of the model's vocabulary, and 0 for others."""
+    """Return the probabilities of `words` in each topic.
+
+    Words of the model's vocabulary have those of `phi`, and others have 0.
+    """
     import numpy as np
 
     numbers = {word: number for number, word in enumerate(words)}

@@ -23,7 +23,7 @@ LANES = 4
 
 
 class Points(NamedTuple):
-    """The values of lambda whose weighted sum stands for the integral over lambda, and their weights, which add up to 1."""
+    """The values of lambda whose weighted sum approximates the integral over lambda, and their weights, which add up to 1."""
 
     values: np.ndarray
     weights: np.ndarray
@@ -80,7 +80,7 @@ def source_priors(
     `counts`.
 
     `counts` are counts of sources by words. The Dirichlet parameter of a word is (count + epsilon)^lambda. `smooth` has
-    for each source a function that is applied to lambda first; if it is empty, lambda is used as it is.
+    a function for each source, which is applied to lambda first. If `smooth` is empty, lambda is not changed.
     """
     topics, words = unlabelled + counts.shape[0], counts.shape[1]
     lambdas = np.array([function(points.values) for function in smooth] or [points.values] * counts.shape[0])

@@ -26,11 +26,11 @@ from sublex_sourcelda.evidence import LIKELY, SURE, evidence_of
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 from sublex_sourcelda.model import SourceLDA
 
-# The numbers that are stored for each label of the source.
+# The names of the numbers that are stored for each label of the source.
 COUNTS = ("known", "missing", "matching", "added")
-# With fewer known words, a label says too little.
+# A label needs this number of known words to be useful.
 FEW_WORDS = 2
-# Comes before the words of a topic without a label.
+# This text comes before the words of a topic without a label.
 UNLABELLED = "unlabelled"
 # The largest number of labels without a known word that the model's card lists.
 LISTED = 20
@@ -39,8 +39,8 @@ LISTED = 20
 class SourceLDARepresentation(TopicRepresentation):
     """Scores by topics, as `lda` does. Some topics have the labels of texts; the other topics are named by their words.
 
-    A topic loses its label if less than `evidence` speaks for it, or if its words are less similar to its text than
-    `likeness`. `share` and `mu` are only used with score="likelihood".
+    A topic loses its label if the evidence for it is below `evidence`, or if the similarity of its words to its text is
+    below `likeness`. `share` and `mu` are only used with score="likelihood".
     """
 
     version = 2
@@ -57,8 +57,8 @@ class SourceLDARepresentation(TopicRepresentation):
         # For each topic: the label of its text, the evidence for the label, and the topic's similarity to the text.
         self.texts: list[str | None] = []
         self.evidence, self.likeness = np.zeros(0), np.zeros(0)
-        # All labels of the source with a known word. For each: its known words, those that no document has, the documents
-        # that hold two of the known words, and the words that enrichment added.
+        # All labels of the source with a known word. For each label there are four numbers: its known words, its words
+        # that no document has, the documents with two of the known words, and the words that enrichment added.
         self.labels_read: list[str] = []
         self.known = self.missing = self.matching = self.added = np.zeros(0, np.int64)
         self.unknown: list[str] = []
@@ -84,7 +84,7 @@ class SourceLDARepresentation(TopicRepresentation):
         self.unknown = knowledge.unknown
 
     def _guide(self, say: Callable[[str], None]) -> None:
-        """Say which labels have little text, and what can be done about it."""
+        """Tell the user which labels have little text, and what can be done about it."""
         labels, enriched = len(self.labels_read), int((self.added > 0).sum())
         if enriched:
             say(
@@ -206,7 +206,7 @@ class SourceLDARepresentation(TopicRepresentation):
         return sorted(rows, key=lambda row: (-row["evidence"], row["label"]))[:LISTED]
 
     def _why(self, topic: int, known: int, matching: int, added: int) -> str:
-        """Return why a label is not shown, and what may help."""
+        """Return the reason why a label is not shown, and the steps that may help."""
         if known < FEW_WORDS:
             return "few of its words are in the documents; add words that they use"
         if matching < FEWEST:
@@ -241,19 +241,17 @@ class SourceLDARepresentation(TopicRepresentation):
         return found
 
     def _confidence(self, topic: int) -> str:
-        """Return in words how sure the label of a topic is."""
+        """Return the confidence in the label of a topic, in words."""
         if self.evidence[topic] >= SURE:
             return "sure"
         return PROBABLY.strip() if self.evidence[topic] >= LIKELY else "doubtful"
 
     def _shows(self, topic: int) -> bool:
-        """Return whether enough speaks for the label of a topic."""
+        """Return whether there is enough evidence for the label of a topic to show it."""
         return bool(self.evidence[topic] >= self.least_evidence and self.likeness[topic] >= self.least_likeness)
 
     def _own_label(self, topic: int) -> str:
-        """Return the label that is shown for a topic, "" for none. A label that is not sure says so, unless the user wants
-        all labels, whatever speaks for them.
-        """
+        """Return the label that is shown for a topic, or "". An unsure label says so, unless the user wants all labels."""
         text = self.texts[topic]
         if text is None or not self._shows(topic):
             return ""

@@ -60,7 +60,7 @@ class Smoothing:
 
     def __init__(self, counts: np.ndarray, lacking: int, generator: np.random.Generator, epsilon: float = EPSILON):
         measured = [divergence(counts, lacking, exponent, generator, epsilon) for exponent in EXPONENTS.tolist()]
-        # Because of chance, a small step may go upwards.
+        # The divergence is estimated from random draws, so a small step may go upwards.
         falling = np.minimum.accumulate(measured)
         span = falling[0] - falling[-1]
         self.x = (falling[0] - falling) / span if span > 0 else EXPONENTS

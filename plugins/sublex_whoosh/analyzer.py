@@ -104,8 +104,7 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def expression_of(analyzer: Any) -> str | None:
-    """Return an expression for an analyzer of a Whoosh schema, which makes the analyzer `whoosh` of Sublex with the
-    same terms.
+    """Return the expression of Sublex's analyzer `whoosh` that makes the same terms as an analyzer of a Whoosh schema.
 
     There is an expression for StemmingAnalyzer, StandardAnalyzer and SimpleAnalyzer, with any stop words and any least
     length. For other analyzers, return None.

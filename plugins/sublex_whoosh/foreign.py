@@ -47,9 +47,9 @@ TEXT_FIELD = "text"
 
 
 class WhooshIndex:
-    """One commit of a Whoosh index, of which one field of text or several are read. Deleted documents get no number.
+    """A commit of a Whoosh index. One or several fields of text are read. Deleted documents get no number.
 
-    `fields` has the names of the fields if there are several, and Whoosh's scorers search the first, `self.field`.
+    If several fields are read, `fields` has their names. Whoosh's scorers search the first, `self.field`.
     """
 
     has_positions = False
@@ -159,7 +159,7 @@ class WhooshIndex:
 
     @property
     def gapless(self) -> bool:
-        """Whether the analyzer of the (first) field numbers the words that it keeps as if it had dropped none, Whoosh's default."""
+        """Whether dropped words leave no gap in the positions of the first field. This is Whoosh's default."""
         return self._is_gapless(self.field)
 
     def _is_gapless(self, field: str) -> bool:
@@ -172,7 +172,7 @@ class WhooshIndex:
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
         with np.errstate(all="ignore"):
-            # If a boost or weight is not a number, neither is the frequency; the engine then rejects it.
+            # If a boost or weight is not a number, the frequency is not a number, and the engine rejects it.
             tfs = np.maximum(np.rint(lists.weights / self._boost(field)), 1)[docs >= 0].astype(np.int32)
         if lists.counts is not None and lists.positions is not None:
             if (lists.counts[docs >= 0] != tfs).any():
@@ -245,10 +245,9 @@ class WhooshIndex:
             return dict(self.reader.stored_fields(int(self.live[doc])))
 
     def document(self, doc: int) -> Document:
-        """Return the stored document `doc`. Its text is the field that is searched, and its title is the stored field
-        `title`.
+        """Return the stored document `doc`. Its text is the searched field, and its title is the stored field `title`.
 
-        If several fields are searched, its text and title are those of the fields of these names that are among them.
+        If several fields are searched, its title and text come from those fields that are called `title` and `text`.
         """
         stored = self._stored(doc)
         docno = self._id(stored)
@@ -259,7 +258,7 @@ class WhooshIndex:
         return Document(docno, "" if text is None else str(text), title or "", fields)
 
     def _shows(self, part: str) -> bool:
-        """Return whether documents have a title, or a text, of their own."""
+        """Return whether documents have a separate field `part`, which is "title" or "text"."""
         return not self.fields or part in self.fields
 
     # Functions for the retrievers.

@@ -1,4 +1,4 @@
-"""Reading the posting lists of a Whoosh index in bulk: whole blocks of postings, and arrays of many terms at once."""
+"""Read the posting lists of a Whoosh index in bulk: whole blocks of postings, and arrays of many terms at once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class _ReadBlocks:
     """Blocks of postings as Whoosh stores them.
 
     A block has differences of document numbers. It has a weight for each posting, or one weight for all its postings.
-    It has a value for each posting, in which `decode` finds the positions; with None, values are not read.
+    It has a value for each posting, and `decode` finds the positions in the values. If `decode` is None, values are not
+    read.
     """
 
     def __init__(self, decode: Callable[[bytes], list[int]] | None) -> None:

@@ -1,8 +1,8 @@
 """Whoosh's own scorers as retrievers: BM25F, TF_IDF, PL2 and DFree, as Whoosh computes them.
 
 Whoosh searches its own index. By default it finds documents with any of the weighted terms of the query. With
-`language=true`, Whoosh parses the text of the query in its own query language. Every matching document is scored, so
-Whoosh's shortcuts lose no documents.
+`language=true`, Whoosh parses the text of the query in its own query language. Every matching document is scored,
+because Whoosh's shortcuts could lose documents.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ class WhooshRetriever:
         return f"whoosh-reloaded {version('whoosh-reloaded')}"
 
     def takes(self, operator: Operator) -> bool:
-        """Return whether Whoosh counts the occurrences of an operator as Sublex does: a term in a field, unless Whoosh reads
-        the text of the query.
+        """Return whether Whoosh counts the occurrences of an operator as Sublex does.
+
+        It does for a term in a field, unless Whoosh reads the query's text.
         """
         return not self.language and operator.kind is OperatorKind.FIELD and not isinstance(operator.parts[0], Operator)
 

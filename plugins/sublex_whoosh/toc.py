@@ -1,6 +1,6 @@
-"""The table of contents of a Whoosh index: it tells which file names the last commit, and whether a writer is at work.
+"""The table of contents of a Whoosh index: it names the file of the last commit.
 
-Nothing is unpickled.
+A lock tells whether a writer is at work. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Toc(NamedTuple):
 def last_toc(folder: str) -> Toc:
     """Return the last commit of the Whoosh index in `folder`. Raise InputError if there is no Whoosh index.
 
-    If the folder has several indexes, the index MAIN is used. If it has one index, this index is used, whatever its
-    name.
+    If the folder has several indexes, the index MAIN is used. If it has one index, this index is used, even under
+    another name.
     """
     if not os.path.exists(folder):
         raise InputError(f"No folder {folder}; name the folder of a Whoosh index.")

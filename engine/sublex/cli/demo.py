@@ -1,4 +1,4 @@
-"""The command that shows what Sublex does, on the demo collection: demo."""
+"""The command `demo`, which shows the main functions of Sublex on the demo collection."""
 
 from __future__ import annotations
 

@@ -219,10 +219,10 @@ class Comparison(InParts):
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each system; pandas must be installed.
 
-        The first columns have the mean (for a count, the sum) of each measure. For each tested measure, such as AP,
-        these columns follow: `AP low` and `AP high`, the ends of the interval of the mean; `AP difference` to the first
-        system; and `AP p` and `AP corrected p` of the test against the first system. The columns about the first system
-        are empty in its own row.
+        The first columns have the mean (for a count, the sum) of each measure. Further columns follow for each tested
+        measure, such as AP. `AP low` and `AP high` are the ends of the interval of the mean. `AP difference` is the
+        difference to the first system. `AP p` and `AP corrected p` come from the test against the first system. The
+        columns about the first system are empty in its own row.
         """
         columns = {name: self.mean(name) for name in self.measures}
         for measure in self.tested:

@@ -88,9 +88,8 @@ def check_clashes(ids: Ids, noun: str) -> Iterator[Finding]:
 class Match(NamedTuple):
     """The strings of two files, as numbers in one table.
 
-    `mine` and `theirs` have the numbers of the strings of the two files. `mine_known` says for each string of the first
-    file whether the second file has it; `theirs_known` says for each string of the second file whether the first file
-    has it.
+    `mine` and `theirs` have the numbers of the strings of the two files. For each string of the first file,
+    `mine_known` says whether the second file has it. `theirs_known` says the same for the strings of the second file.
     """
 
     mine: np.ndarray

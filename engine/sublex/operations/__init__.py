@@ -1,7 +1,7 @@
-"""Operations: what users can ask of Sublex, each declared once. The command line and the shell are derived from this table.
+"""Operations are the requests of users. Each is declared once. The command line and the shell are made from this table.
 
-An operation is a typed function with the decorator `operation`. It gets a `OperationContext`, which is what it may use of the face that
-asked: the index, messages, progress. It returns `Shown`, and prints nothing:
+An operation is a typed function with the decorator `operation`. It gets an `OperationContext`, which gives it the
+index, messages and progress of the face that called it. It returns `Shown`, and prints nothing:
 
     @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
     def labels(context: OperationContext, expression: Model, number: Annotated[int, option("-n", least=1)] = 10) -> Shown:
@@ -14,10 +14,11 @@ asked: the index, messages, progress. It returns `Shown`, and prints nothing:
             sublex labels demo 'lda(k=20)'
         '''
 
-The signature declares the parameters: name, type, default, and in `Annotated` what else there is to say (help, metavar, range,
-completion, short name). From that come a command with options, --format, -o and -v; a command of the shell, in which the
-session supplies what it remembers (the query, the ranker, the profile, ranks in place of docnos); help and completion in both;
-and `:to-cli` and `:to-python`. A message names the operation to call next as data, a `Step`, which each face words itself.
+The signature declares the parameters: name, type, default, and further facts in `Annotated` (help, metavar, range,
+completion, short name). The faces make four things of it: a command with options, --format, -o and -v; a command of the
+shell; help and completion in both; and `:to-cli` and `:to-python`. In the shell, the session supplies the values that
+it remembers (the query, the ranker, the profile, ranks in place of docnos). If a message names the operation to call
+next, the name is data, a `Step`, which each face turns into its own words.
 
 `SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of its
 operations is asked for. Plugins add operations by the hook `register_operations`.
@@ -54,8 +55,8 @@ __all__ = [
     "positional",
 ]  # fmt: skip
 
-# The operations by section, each with its file in this room and the name of its function, where that is another one. A file with
-# `sublex.` in front belongs to a face, which alone has that operation.
+# The operations by section. Each has its file in this room and, if it differs, the name of its function. If the file
+# begins with `sublex.`, it belongs to a face, and only this face has the operation.
 SECTIONS = {
     "Build and change an index": {
         "index": "building", "attach": "exchanging", "add": "building",
@@ -89,7 +90,7 @@ SECTIONS = {
         "demo": "sublex.cli.demo", "warmup": "sublex.cli.warmup",
     },
 }  # fmt: skip
-# What operations with the same first word are for.
+# The purpose of each group of operations with the same first word.
 GROUPS = {
     "ciff": """Write and read CIFF files, in which engines exchange postings.
 
@@ -106,14 +107,14 @@ GROUPS = {
     "plugin": "Write a plugin, or test one.",
 }
 NAMES = {name: place for section in SECTIONS.values() for name, place in section.items()}
-# What stands for these on the command line is an option of another operation, or a form of its own.
+# On the command line, these are options of other operations, or have a special form.
 WITHOUT_COMMAND = frozenset(("term", "facets", "versus", "why-not"))
 # The section of the operations of plugins.
 PLUGINS = "Plugins"
 
 
 def find(name: str) -> Operation:
-    """Return the operation of this name, importing its file."""
+    """Import the file of the operation with this name, and return the operation."""
     module, _, function = NAMES[name].partition(":")
     found: Operation = getattr(
         import_module(module if "." in module else f"sublex.operations.{module}"), function or name
@@ -122,7 +123,7 @@ def find(name: str) -> Operation:
 
 
 def plugin_operations(registry: Registry) -> tuple[list[Operation], list[str]]:
-    """Return the operations that the installed plugins register, and a sentence for each plugin that failed to."""
+    """Return the operations that the installed plugins register, and a sentence for each plugin that failed."""
     found: dict[str, Operation] = {}
     failures = []
 

@@ -17,9 +17,9 @@ from sublex.operations.parameters import Names, Overwrite, Reader, Reorder, Sour
 if TYPE_CHECKING:
     from sublex.building.build_summary import BuildSummary
 
-# Names in JSON of the rows of a build's table, in their order.
+# The names in JSON for the rows of a build's table, in the order of the rows.
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
-# Ids that a row of the table shows in JSON.
+# The number of ids that a row of the table shows in JSON.
 IDS_IN_JSON = 10
 
 SpillMemory = Annotated[str, option(metavar="SIZE", help="Memory for postings; beyond it they spill to disk.")]
@@ -83,7 +83,8 @@ def index(
         )  # fmt: skip
     assert opened.built
     shown = built(path, opened.built)
-    # A replaced index may have stored impacts, which are removed here. Otherwise the pipeline would be imported for nothing.
+    # If no impacts are wanted, only a replaced index may have stored ones to remove. Otherwise the pipeline need not be
+    # imported.
     if not (impacts or fits or overwrite):
         return shown
     try:
@@ -141,7 +142,7 @@ def _tasks(sources: Iterable[str], reorder: bool = False, positions: bool = Fals
 
 
 def built(path: Path, summary: BuildSummary) -> Shown:
-    """Return the table that every build ends with as Shown: how many documents had each outcome, and which."""
+    """Return as Shown the table at the end of every build: the documents of each outcome, and their number."""
     rows, listing = summary.rows(), path / "last-build.tsv"
     listed = [line(f"All of them are listed in {listing}")] if any(ids for *_, ids in rows) else []
     outcome = {

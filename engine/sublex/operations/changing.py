@@ -128,7 +128,7 @@ def check(context: OperationContext) -> Shown:
 
 
 def _merged_kernels(manifest: Manifest) -> str:
-    """Return the tasks for positions and fields that merging the segments of an index needs."""
+    """Return the tasks for positions and fields that are needed to merge the segments of an index."""
     return " positions" * ("positions" in manifest.store) + " fields" * bool(manifest.fields)
 
 

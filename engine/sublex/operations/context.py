@@ -1,4 +1,4 @@
-"""The context of an operation: the index, messages, progress, and a memory of the last answer, provided by the face."""
+"""The context of an operation. The face provides it, with the index, messages, progress, and a memory of the last answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def query_files(given: Sequence[str]) -> dict[str, str]:
-    """Return the files of vectors of queries by name; each text is NAME=FILE."""
+    """Return the files of vectors of queries, by name. Each given text is NAME=FILE."""
     files: dict[str, str] = {}
     for text in given:
         name, equals, file = text.partition("=")
@@ -42,29 +42,29 @@ class OperationContext:
 
     def __init__(self, index: Index | None = None):
         self._index = index
-        # The index as the user named it.
+        # The name that the user gave for the index.
         self.name = ""
-        # How the face wants hits to be shown, and how many it wants to remember at least.
+        # The parts of hits that the face shows, and the lowest number of hits that it remembers.
         self.extras: Extras | None = None
         self.least_hits = 0
-        # The id under which a query stands in a run.
+        # The id of the query in a run.
         self.topic = "1"
-        # What the user writes for the query language.
+        # The text by which a user of this face chooses the query language.
         self.language_option = "--language query"
-        # Whether the runs of a comparison are stored with the index, so that the next one finds them there.
+        # Whether the runs of a comparison are stored with the index, for the next comparison.
         self.stores_runs = True
-        # The command line that asked, if there is one, for reports that name it.
+        # The command line of the user, for reports that show it; empty if there is none.
         self.command_line = ""
 
     def ask(self, operation: Operation, **arguments: Any) -> Shown:
         """Answer an operation.
 
-        If an operation calls this for another one, faces that remember steps remember the other one.
+        If an operation calls another operation in this way, faces that remember steps remember the other operation.
         """
         return operation(self, **arguments)
 
     def open(self, name: str, allow_uncovered: bool = False) -> None:
-        """Open the index of this name or path, which the operation found among its arguments."""
+        """Open the index with this name or path, which the operation found in its arguments."""
         import sublex
         from sublex.index.lookup import existing_path
 
@@ -77,7 +77,7 @@ class OperationContext:
         return self._index
 
     def give_queries(self, given: Sequence[str]) -> None:
-        """Give the index vectors of queries; each text is NAME=FILE."""
+        """Give the index vectors of queries. Each text is NAME=FILE."""
         if not given:
             return
         files = query_files(given)
@@ -119,20 +119,20 @@ class OperationContext:
 
     @property
     def registry(self) -> Registry:
-        """The registered components: those that the index was opened with, if the operation has an index."""
+        """The registered components. If the operation has an index, they are those with which the index was opened."""
         from sublex.language import plugins
 
         return plugins.load() if self._index is None else self._index.registry
 
     @property
     def width(self) -> int:
-        """The characters of a line that the face can show; without a limit, a very large number."""
+        """The number of characters in a line that the face can show. Without a limit, it is a very large number."""
         return sys.maxsize
 
     def say(self, *messages: str) -> None:
         """Tell the user something while the operation runs.
 
-        What is known only at its end should be a note of `Shown`.
+        Facts that are known only at its end should be notes of `Shown`.
         """
 
     def show(self, text: str) -> bool:
@@ -163,13 +163,13 @@ class OperationContext:
         return nullcontext(lambda done, total=None, unit=None: None)
 
     def changing(self) -> AbstractContextManager[None]:
-        """Run a block that changes the index, for a face that tells a user who interrupts it what became of the index."""
+        """Run a block that changes the index. After an interrupt, a face may tell the user the state of the index."""
         return nullcontext()
 
     def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
         """Compile the kernels that tasks such as "analyze search" need on an index.
 
-        `once` says that each term is searched only once, which needs fewer kernels.
+        `once` says that each term is searched only once; fewer kernels are then needed.
         """
 
     def remember(self, **facts: Any) -> None:
@@ -193,7 +193,7 @@ class OperationContext:
         """Return the fitted model that a user names.
 
         Its `model` is the plugin's object, of the class `kind`; its `view` has the rows. Raise `InputError` for a model
-        of another class. `otherwise` ends the sentence: "has no word graphs; name a fitted swg".
+        of another class. `otherwise` is the end of the message, such as "has no word graphs; name a fitted swg".
         """
         found = self.index.fitted_model(self.meaning(expression))
         if not isinstance(found.model, kind):
@@ -201,10 +201,10 @@ class OperationContext:
         return found
 
     def read_documents(self, file: str, reader: str | None = None) -> list[Document]:
-        """Return the documents of a file in any format of a collection; a message counts malformed records.
+        """Return the documents of a file in any format of collections.
 
-        The reader is the one that recognises the file, or the one that the user names, as in --reader tsv. Raise `InputError`
-        for a file without documents.
+        A message counts malformed records. The reader is found by the content of the file, unless the user names it, as
+        in --reader tsv. Raise `InputError` for a file without documents.
         """
         from sublex.building.document_source import source_of
         from sublex.contracts.base import Report

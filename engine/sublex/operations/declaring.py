@@ -1,4 +1,4 @@
-"""How an operation is declared: once, as a typed function, from which each face derives how its users ask for it."""
+"""The declaration of an operation: a typed function. Each face derives from it how users call the operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sublex.tools.outputs import expect_no_input
 
 
 class Needs(Enum):
-    """The thing that an operation works on. A face finds it, and the operation gets it from its context."""
+    """The thing that an operation needs. A face finds the thing, and the operation gets it from its context."""
 
     NOTHING = "nothing"
     INDEX = "an index"
@@ -41,11 +41,11 @@ class Parameter:
     from the section `Args:` of the function's docstring.
 
     `flags` are the names of an option, such as ("-k",); they are None for a positional parameter. `completes` says what
-    values the parameter takes, so that a face can complete them: "index", "file", "word", "docno", "expression",
-    "fittable", "expander", "model", "name", "component", "analyzer", "reader", "backend" or "profile". `shown` is the default
-    in words. `least` is the lowest number that the parameter takes. `given` says what a file is that a server may read for
-    its users: "topics", "judgements" or "runs", or "files" for any of them; they choose it among the files that were given when
-    the server was started.
+    kind of value the parameter takes, so that a face can complete it: "index", "file", "word", "docno", "expression",
+    "fittable", "expander", "model", "name", "component", "analyzer", "reader", "backend" or "profile". `shown` is the
+    default in words. `least` is the lowest number that the parameter takes. `given` is for files that a server may read
+    for its users: "topics", "judgements" or "runs", or "files" for any of them. The users choose among the files that
+    were given at the start of the server.
 
     The other attributes are for faces that remember the last answer, such as the shell. These faces supply the value of
     a `remembered` parameter themselves. They take a `bare` option as a positional argument, after `word` if that is not
@@ -81,22 +81,22 @@ class Parameter:
 
 
 def positional(metavar: str = "", **facts: Any) -> Parameter:
-    """Declare a parameter that stands without a name. The facts are those of `Parameter`."""
+    """Declare a positional parameter. The facts are attributes of `Parameter`."""
     return Parameter(metavar, **facts)
 
 
 def option(*flags: str, **facts: Any) -> Parameter:
     """Declare an option.
 
-    Without `flags`, it is called as the parameter: `allow_uncovered` becomes --allow-uncovered.
+    Without `flags`, the option has the name of the parameter: `allow_uncovered` becomes --allow-uncovered.
     """
     return Parameter(flags=flags, **facts)
 
 
 class File(NamedTuple):
-    """A file that an operation can make, with -o: the endings of its name, and whether it must be named.
+    """A file that an operation can write with -o: the endings of its name, and whether the user must name it.
 
-    What the docstring says of `output` is the help of the option.
+    The docstring's text for `output` is the help of the option.
     """
 
     endings: tuple[str, ...]
@@ -105,18 +105,18 @@ class File(NamedTuple):
 
 
 class Operation:
-    """A thing that users can ask for in any face: a function that returns `Shown`.
+    """A request that users can make in any face: a function that returns `Shown`.
 
     The function takes a context and typed parameters. Its docstring is the help, with sections `Args:` and `Examples:`.
     A parameter whose type is a NamedTuple stands for several parameters, the fields of this type.
 
     `forms` are the forms of the result, the usual one first. `python` is an expression of Python that gives the same
-    result, with {name} for the arguments, or a function of the arguments that returns such an expression. `prints` says
-    what the value of this expression is: "hits", "rows" or "value". `faces` are the faces that have the operation: "cli",
-    "shell" and "service". By default all have it, the service only if the result has the form "json". `shell` is the
-    operation's name in the shell, if it has another name there. `changes` says whether a call changes the index; it may be
-    a function of the arguments. The service makes such a call only for users who may change the index. `is_long` says that a
-    call may take minutes: the service then answers with lines, the last of which has the result.
+    result, with {name} for the arguments, or a function of the arguments that returns such an expression. `prints` is
+    the kind of value of this expression: "hits", "rows" or "value". `faces` are the faces that have the operation:
+    "cli", "shell" and "service". By default all have it, the service only if the result has the form "json". `shell` is
+    the operation's name in the shell, if it has another name there. `changes` says whether a call changes the index; it
+    may be a function of the arguments. The service makes such a call only for users who may change the index. `is_long`
+    says that a call may take minutes. The service then answers with lines, and the last line has the result.
     """
 
     def __init__(
@@ -157,17 +157,17 @@ class Operation:
 
     @property
     def may_change(self) -> bool:
-        """Whether some calls change the index."""
+        """Whether there are calls that change the index."""
         return bool(self._changes)
 
     @property
     def may_read(self) -> bool:
-        """Whether some calls change nothing."""
+        """Whether there are calls that change nothing."""
         return self._changes is not True
 
     @cached_property
     def _doc(self) -> dict[str, str]:
-        """The docstring by its sections: the text before them under "", then those of `Args:` and `Examples:`."""
+        """The docstring by sections. The text before the sections has the key ""."""
         text, *sections = re.split(r"\n\n(Args|Examples):\n", inspect.getdoc(self.function) or "It has no description.")
         return {"": text, **dict(zip(sections[::2], sections[1::2], strict=True))}
 
@@ -178,7 +178,7 @@ class Operation:
 
     @property
     def examples(self) -> list[str]:
-        """Command lines that can be typed as they stand."""
+        """Example command lines, ready to type."""
         return [example.strip() for example in self._doc.get("Examples", "").split("\n") if example.strip()]
 
     @property
@@ -246,7 +246,7 @@ class Operation:
 
 
 def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]], Operation]:
-    """Return the decorator that makes a function an `Operation`.
+    """Return a decorator that turns a function into an `Operation`.
 
     The arguments of `operation` are the arguments of `Operation` without the function, as in this example:
 
@@ -258,7 +258,7 @@ def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]
 
 
 def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> Parameter:
-    """Return the parameter that a name, a type and a default declare. The type may be annotated with more facts."""
+    """Return the parameter for a name, a type and a default. The type may have annotations with more facts."""
     declared = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Parameter)), None)
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(plain) in (Union, types.UnionType):
@@ -268,7 +268,7 @@ def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> 
     choices = get_args(plain) if get_origin(plain) is Literal else ()
     is_required = default is inspect.Parameter.empty
     if declared is None:
-        # Without a declaration, a parameter is positional, and an option if it has a default.
+        # Without a declaration, a parameter with a default is an option, and any other parameter is positional.
         declared = Parameter(flags=None if is_required else ())
     is_number = plain in (int, float) and declared.flags is not None
     return replace(

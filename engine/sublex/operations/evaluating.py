@@ -45,21 +45,24 @@ if TYPE_CHECKING:
     from sublex.trec.topics import Topics
 
 FIGURES = ("table", "json", "csv", "markdown", "latex")
-# Hits of a topic in a run, and groups of numbers, unless the user asks for another number.
+# The default number of hits for a topic in a run, and the default number of groups of numbers.
 RUN_HITS, GROUPS = 1000, 3
 
 
 class Loaded(NamedTuple):
-    """The topics, judgements and runs that a face has loaded, and how a session ranks. Command lines name all of them."""
+    """The topics, judgements and runs that a face has loaded, and the expression of a session.
+
+    A command line names all of these.
+    """
 
     loaded_topics: Annotated[Any, option(hidden=True, remembered=True)] = None
     loaded_qrels: Annotated[Any, option(hidden=True, remembered=True)] = None
     ranking: Ranking = None
-    # The systems of run files that a server was given; a session has none.
+    # The systems of run files that were given to a server; a session has none.
     loaded_runs: Annotated[tuple[Any, ...], option(hidden=True)] = ()
 
     def files(self) -> tuple[str, str] | None:
-        """Return the files of topics and judgements; None if one of them comes from no file."""
+        """Return the files of topics and judgements; None if the topics or the judgements do not come from a file."""
         files = tuple(loaded.path for loaded in (self.loaded_topics, self.loaded_qrels) if loaded and loaded.path)
         return (files[0], files[1]) if len(files) == 2 else None
 
@@ -232,7 +235,10 @@ def _measures(given: Sequence[str]) -> list[str]:
 
 
 def read_systems(paths: Sequence[str]) -> list[System]:
-    """Read run files. A run is named by its tag, or by its path if another run has the same tag or it has none."""
+    """Read run files.
+
+    A run is named by its tag. If it has no tag, or the same tag as another run, it is named by its path.
+    """
     import sublex
     from sublex.evaluation.systems import System
 
@@ -371,9 +377,9 @@ def compare(
 
 
 def _check_study(saved: ComparedSystems, file: str, beyond: str) -> None:
-    """Raise InputError, before any ranker runs, if a comparison cannot be written as a study.
+    """Raise InputError if a comparison cannot be written as a study. Call this before any ranker runs.
 
-    `beyond` names an option that no study has; it is empty without one.
+    `beyond` names an option that no study has; it is empty without such an option.
     """
     from sublex.studies.from_comparison import check_savable
     from sublex.studies.write_study import check_study_path
@@ -385,7 +391,7 @@ def _check_study(saved: ComparedSystems, file: str, beyond: str) -> None:
 
 
 def save_comparison(file: str, saved: ComparedSystems) -> str:
-    """Write a comparison as a study, and return the sentence that says how to run it."""
+    """Write a comparison as a study, and return a sentence with the command to run it."""
     from sublex.studies.from_comparison import study_of_comparison
     from sublex.studies.write_study import write_study
 
@@ -395,9 +401,10 @@ def save_comparison(file: str, saved: ComparedSystems) -> str:
 
 
 def _roles(files: Sequence[str], rankers: Sequence[str]) -> tuple[str, ...]:
-    """Return the index, the topics, the judgements and the runs that files stand for; index and topics may be empty.
+    """Divide arguments into the index, the topics, the judgements and the runs.
 
-    They are QRELS RUN... if there are no rankers and the first one is a file or a data set, and INDEX TOPICS QRELS RUN... otherwise.
+    Index and topics may be empty. The arguments are QRELS RUN... if there are no rankers and the first argument is a
+    file or a data set. Otherwise they are INDEX TOPICS QRELS RUN...
     """
     from sublex.readers.irds import PREFIX
 
@@ -413,7 +420,7 @@ def _roles(files: Sequence[str], rankers: Sequence[str]) -> tuple[str, ...]:
 def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
     """Read run files and keep the first k hits of each topic, as for rankers.
 
-    Returns the systems, and notes for the user. No system gets a name that is in `taken`, the names of the rankers.
+    Return the systems, and notes for the user. No system gets a name in `taken`, which has the names of the rankers.
     """
     systems: list[System] = []
     notes: list[str] = []
@@ -477,7 +484,8 @@ def tune(
     index = context.index
     context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
-    # A built-in name, such as best, is tuned around its learned weights; written out, it would have no range.
+    # A built-in name, such as best, is tuned around its learned weights. If it were written out, it would have no
+    # range.
     if not to_tune(parse(expression), index.names, index.registry)[1]:
         expression = context.meaning(expression)
     context.say(

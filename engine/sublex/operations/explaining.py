@@ -1,4 +1,4 @@
-"""Operations that explain results: how a score is computed, why one document is above another, and why a document is absent."""
+"""Operations that explain results: the parts of a score, the order of two documents, and the absence of a document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sublex.operations.searching import call_code, give, read_query, reading_not
 
 
 def explain_code(given: Mapping[str, Any]) -> str:
-    """Return an explanation, or two of them, as code."""
+    """Return code for one explanation, or for two."""
     codes = [call_code("explain", given, repr(docno)) for docno in (given["docno"], given["versus"]) if docno]
     return codes[0] if len(codes) == 1 else f"({', '.join(codes)})"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sublex.language.expression import Call
     from sublex.pipeline.index import Index
 
-# Memory that fitting may take, by default.
+# The default limit of memory for fitting.
 FIT_MEMORY = "4GB"
 
 
@@ -83,7 +83,10 @@ def fit(
 
 
 def _models_of(context: OperationContext, index: Index, text: str, workers: int | None) -> list[str]:
-    """Return the models that an expression needs, itself if it is one; for a pipeline, say what fitting them costs."""
+    """Return the models that an expression needs; this may be the expression itself.
+
+    For a pipeline, tell the cost of fitting them.
+    """
     from sublex.tools.arguments import threads
     from sublex.tools.messages import counted
 
@@ -103,7 +106,7 @@ def _models_of(context: OperationContext, index: Index, text: str, workers: int 
 
 
 def _is_pipeline(index: Index, text: str) -> bool:
-    """Return whether a text is a pipeline, and not a single component; names are written out."""
+    """Return whether a text is a pipeline, and not a single component, after names are written out."""
     from sublex.language.expression import Call
     from sublex.language.parser import parse
 
@@ -169,7 +172,7 @@ def fit_each(
 
 
 def _decided(index: Index, expression: str) -> str:
-    """Return what people decided about the labels of a fitted model, as the end of a sentence; "" for nothing."""
+    """Return the decisions about the labels of a fitted model, as the end of a sentence; "" if there are none."""
     if not index.snapshot.manifest.labels:
         return ""
     decided = index.fitted_model(expression).decided
@@ -200,7 +203,7 @@ def _takes_seed(call: Call, index: Index) -> bool:
 
 
 def card_code(given: Mapping[str, Any]) -> str:
-    """Return a card, or all fitted models, as code."""
+    """Return code for a card or for the list of all fitted models."""
     return f"index.card({given['expression']!r})" if given["expression"] else "index.fitted"
 
 
@@ -245,7 +248,7 @@ def card(
 
 
 def _unnamed() -> str:
-    """Refuse to make a page of all models."""
+    """Raise an error, because there is no page of all models."""
     step = Step("card", "INDEX", "lda(k=20)")
     raise InputError(Message("Name the model that the page shows, as in: ", step, " -o topics.html."))
 
@@ -268,7 +271,7 @@ def _named(context: OperationContext, text: str) -> str:
 
 
 def forget_code(given: Mapping[str, Any]) -> str:
-    """Return the removal of models as code."""
+    """Return code that removes models."""
     arguments = [*map(repr, given["expressions"]), *(["labels=True"] if given["labels"] else [])]
     return f"index.forget({', '.join(arguments)})"
 

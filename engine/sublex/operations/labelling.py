@@ -1,4 +1,4 @@
-"""The operation `label`: what people decide about the labels of a fitted model."""
+"""The operation `label`, by which people decide about the labels of a fitted model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD = ("number", "label", "decision", "model's label", "confidence", "words", "
 
 
 def label_code(given: Any) -> str:
-    """Return the list of labels, or a decision, as code."""
+    """Return code for the list of labels, or for a decision."""
     if given["action"] == "list":
         return f"index.labels({given['expression']!r})"
     arguments = ", ".join(map(repr, (given["expression"], given["action"], *given["labels"])))

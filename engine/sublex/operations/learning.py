@@ -24,7 +24,7 @@ from sublex.operations.parameters import (
 )  # fmt: skip
 from sublex.operations.searching import language_of
 
-# What --from is by default.
+# The default of --from.
 CANDIDATES = "BM25 % 200"
 
 

@@ -56,7 +56,7 @@ def _kind_of_file(option: str) -> tuple[str, str]:
 
 
 def _lines(linted: LintResult) -> Iterator[Line]:
-    """Yield the files with their types, then the findings, then how many there are."""
+    """Yield the files with their types, then the findings, and then the number of findings."""
     yield from table_lines([(file.file, file.kind or "unknown", file.what) for file in linted.files])
     yield line()
     if not linted.findings:
@@ -74,7 +74,7 @@ def _lines(linted: LintResult) -> Iterator[Line]:
 
 
 def _occurrences(finding: Finding) -> str:
-    """Return how often a finding occurs and on which other lines; empty if it occurs once."""
+    """Return a text on how often a finding occurs, and on which other lines. It is empty if the finding occurs once."""
     if finding.times < 2:
         return ""
     where = ""

@@ -1,4 +1,4 @@
-"""Operations that look into an index, or at what Sublex has: documents, terms, analysis, indexes, components, plugins."""
+"""Operations that show parts of an index or of Sublex: documents, terms, analysis, indexes, components, plugins."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def terms(
 
 
 def term_code(given: Mapping[str, Any]) -> str:
-    """Return the statistics of a word as code."""
+    """Return code for the statistics of a word."""
     text = given["text"]
     # A word with a field, such as title:cell, is analysed by the index.
     return f"index.term({text!r})" if re.match(rf"{NAME}:\S", text) else f"index.term(index.analyze({text!r})[0])"
@@ -93,7 +93,7 @@ def term(context: OperationContext, text: Annotated[str, positional("WORD...", c
 
 
 def analyze_code(given: Mapping[str, Any]) -> str:
-    """Return an analysis as code."""
+    """Return code for an analysis."""
     text = repr(given["text"])
     return f"index.analyze({text})" if given["language"] == "plain" else f"index.query({text}, language='query')"
 
@@ -210,7 +210,7 @@ def _as_json(plugin: Plugin) -> dict[str, object]:
 
 
 def _registered(plugin: Plugin) -> str:
-    """Return the names that a plugin registers, by kind; the names of its hooks if it registers none."""
+    """Return the names that a plugin registers, by kind. If it registers none, return the names of its hooks."""
     kinds: dict[str, list[str]] = {}
     for registration in plugin.registered:
         kinds.setdefault(registration.kind, []).append(registration.name)
@@ -260,7 +260,7 @@ def _facts(path: Path, registry: Registry) -> dict[str, Any]:
     try:
         analyzer = str(registry.resolve("analyzer", Call(settings.name, (), settings.params)))
     except SublexError:
-        # The plugin of the analyzer is gone.
+        # The plugin of the analyzer is no longer installed.
         analyzer = settings.name
     return {
         "name": path.name,

@@ -1,4 +1,4 @@
-"""Parameters that several operations share, so that they have one name, one type, one range and one help everywhere."""
+"""Parameters that several operations share, so that their names, types, ranges and help are the same everywhere."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from sublex.operations.declaring import option, positional
 
-# The help of --overwrite for a file, with which -o replaces more than what Sublex wrote.
+# The help of --overwrite for a file. With it, -o also replaces files that Sublex did not write.
 OVERWRITE_HELP = "Replace a file that is there even if Sublex did not write it, or somebody changed it."
 # The help of --judged, for one query and for topics.
 JUDGED_HELP = "Judgements from which expanders learn: relevant documents add to the query, others subtract."
@@ -28,9 +28,9 @@ Ranker = Annotated[str | None, option(
 Rankers = Annotated[tuple[str, ...], option(
     "-r", "--ranker", metavar="EXPR", completes="expression", bare=True, help="A ranker; may be given several times."
 )]
-# For a session: the expression that ranks from now on, where that of the last answer may be another one.
+# For a session: the expression that ranks from now on. The expression of the last answer may differ.
 Ranking = Annotated[str | None, option(hidden=True, remembered=True)]
-# The hits that a person looks at, and those of a topic in a run.
+# The default number of hits for a person, and for a topic in a run.
 HitCount = Annotated[int, option("-k", least=1, remembered=True, help="Maximum number of documents per query.")]
 RunHits = Annotated[int, option("-k", least=1, help="Maximum number of documents per query.")]
 Profile = Annotated[str | None, option(
@@ -58,7 +58,7 @@ Measures = Annotated[tuple[str, ...], option(
     "-m", "--measure", metavar="MEASURE", shown="AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel",
     help="A measure of ir-measures or trec_eval; may be given several times.",
 )]
-# Names with commas between them. An option that is given several times adds to them.
+# Names, separated by commas. An option that is given several times adds names.
 Names = Annotated[tuple[str, ...], option(metavar="NAMES")]
 GroupedBy = Annotated[tuple[str, ...], option(
     metavar="WHAT", completes="model",
@@ -105,7 +105,7 @@ Residual = Annotated[str, option(
 
 
 class Asked(NamedTuple):
-    """The parameters of an operation on one query: the query, how it is ranked, and for a session what it knows besides.
+    """The parameters of an operation on one query: the query, the way to rank it, and facts that a session knows.
 
     `without` is the docno of a document that is left out of the hits, because the query asks for documents like it.
     """

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topics
 
-# Endings of files in other formats; a user who names such a file does not mean a folder.
+# Endings of files in other formats. A user who names a file with such an ending does not mean a folder.
 OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", ".md", ".yaml", ".xml", ".qrels")
 
 
 def run_code(given: Mapping[str, Any]) -> str:
-    """Return runs as code."""
+    """Return code that makes the runs."""
     chosen = language_of(given["language"], given["weighted"])
     language = "" if chosen == "plain" else f", language={chosen!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
@@ -119,7 +119,7 @@ def run(
     }
     for pipeline in pipelines:
         check_run_place(run_path(place, pipeline), metadata, overwrite)
-    # The first run says which words no document contains; they are the same for all.
+    # Only the first run tells which words no document contains, because they are the same for all runs.
     notes = [True] + [False] * len(pipelines)
     done = (
         write_run(context, asked, pipeline, place, notes=first, **options)
@@ -148,7 +148,7 @@ def write_run(
 
 
 def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
-    """Raise InputError for a tag that a run cannot have, and for one tag given to several runs."""
+    """Raise InputError for a tag that a run cannot have, and for a tag that several runs would share."""
     from sublex.trec.run_writer import check_word
 
     if tag is not None:
@@ -158,7 +158,7 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
 
 
 def place_of_run(output: str, rankers: Sequence[str]) -> Path:
-    """Return where the runs go: a file or a folder."""
+    """Return the place of the runs: a file or a folder."""
     from sublex.trec.run_names import is_run_file
 
     if output == "-":

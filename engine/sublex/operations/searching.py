@@ -28,7 +28,7 @@ LABELS = 10
 
 
 def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any) -> str:
-    """Return a call of a method of `index` that ranks, as code: the query, other arguments as code, the ranker, and options."""
+    """Return code that calls a method of `index` that ranks, with the query, other arguments, the ranker and options."""
     query = repr(given["query"])
     if given["weighted"]:
         from sublex.pipeline.weighted import weighted_query
@@ -46,12 +46,12 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
 
 
 def _term_code(term: str) -> str:
-    """Return a term or an operator as code."""
+    """Return code for a term or an operator."""
     return f"sublex.contracts.operators.operator({str(term)!r})" if isinstance(term, Operator) else repr(term)
 
 
 def search_code(given: Mapping[str, Any]) -> str:
-    """Return a search as code, without the document that is left out."""
+    """Return code for a search, without the document that is left out."""
     without = given["without"]
     searched = call_code("search", given, k=given["k"] + bool(without))
     return f"{searched}.without(index.doc({without!r})).first({given['k']})" if without else searched
@@ -119,12 +119,12 @@ def search(
         notes.append(
             f"{pipeline} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {pipeline}."
         )
-    # Where nothing is found because no word is known, one sentence is enough.
+    # If nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
     if not docnos:
         notes += left_out_notes(pipeline.left_out(query), missing.values())
-    # For a query that can find nothing, its notes say why.
+    # If a query cannot find anything, its notes give the reason.
     if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))
     columns = tuple(dict.fromkeys((*pipeline.sorted_by, *named)))
@@ -143,7 +143,7 @@ def search(
 
 
 def read_query(index: Index, asked: Asked) -> Query:
-    """Return a query that a user gives as text or as weighted terms, with the judgements of its topic."""
+    """Return the query that a user gave as text or as weighted terms, with the judgements of its topic."""
     from sublex.pipeline.weighted import weighted_query
 
     if asked.weighted and asked.language != "plain":
@@ -160,14 +160,14 @@ def give(context: OperationContext, asked: Asked) -> None:
 
 
 def language_of(language: LanguageName, weighted: bool) -> LanguageName:
-    """Return the language of topics, which the option --weighted may name. Raise InputError if two are named."""
+    """Return the language of topics. The option --weighted also names a language. Raise InputError if the user names two."""
     if weighted and language == "query":
         raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
     return "weighted" if weighted else language
 
 
 def reading_notes(context: OperationContext, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
-    """Return sentences about what in the text of a query is read in another way than users may expect."""
+    """Return sentences about parts of a query's text that are not read as users may expect."""
     from sublex.pipeline.query_forms import language_notes, query_notes
 
     if query.tree is not None:
@@ -182,7 +182,7 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
 
 
 def facets_code(given: Mapping[str, Any]) -> str:
-    """Return facets as code, or nothing if no name is given, or if `Index.facets` lacks what was asked."""
+    """Return code for facets. Return "" if no name is given, or if `Index.facets` cannot do the same."""
     of, number = given["of"], given["number"]
     if not of or given["without"] or given["queries"] or given["judged"]:
         return ""
@@ -245,7 +245,7 @@ def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], 
 
 
 def similar_code(given: Mapping[str, Any]) -> str:
-    """Return the nearest documents of a document in a graph as code."""
+    """Return code for the nearest documents of a document in a graph."""
     graph = f", {given['ranker']!r}" if given["ranker"] else ""
     return f"index.similar({given['docno']!r}, {given['k']}{graph})"
 
@@ -312,7 +312,7 @@ def _near(context: OperationContext, docno: str, graph: str, k: int, profile: st
 
 
 def versus_code(given: Mapping[str, Any]) -> str:
-    """Return rankings side by side as code."""
+    """Return code for rankings side by side."""
     rankers = compared(given["rankers"], given["ranking"])
     return f"zip({', '.join(search_code({**given, 'ranker': ranker}) for ranker in rankers)})"
 

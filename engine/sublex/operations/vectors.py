@@ -18,7 +18,7 @@ Name = Annotated[str, positional("NAME")]
 
 
 def add_code(given: Mapping[str, Any]) -> str:
-    """Return the addition of vectors as code."""
+    """Return code that adds vectors."""
     named = {
         "ids": given["ids"],
         "stored": given["stored"],
@@ -74,7 +74,7 @@ def add(
 
 
 def _sentences(summary: VectorsSummary, path: str) -> list[str]:
-    """Return what was done with vectors, as sentences."""
+    """Return sentences about the vectors that were added."""
     state = "has" if summary.changed else "had already"
     what, content = "vector", f"vectors of {summary.width:,} numbers"
     if summary.kind == "sparse":

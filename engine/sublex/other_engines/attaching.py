@@ -1,6 +1,6 @@
-"""Attaching an index of another engine: its postings are copied into a mirror.
+"""Attach an index of another engine: copy its postings into a mirror.
 
-The path of the other index and the user's trust in it are kept outside of the mirror.
+The path of the other index and the user's trust in it are stored outside the mirror.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sublex.language.profiles import profile as find_profile
 from sublex.tools.messages import Step, counted
 
 Say = Callable[[str], None]
-# Called with the number of terms, or of documents, that were read so far.
+# A function that is called with the number of terms, or of documents, read so far.
 Progress = Callable[[int], None]
 
 
@@ -98,8 +98,8 @@ def attach_index(
 def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
     """Return the state of the foreign index.
 
-    Raise InputError if the back end runs code of the foreign index and the user does not trust it, or if the foreign
-    index and the index at `path` lie one within the other.
+    Raise InputError if the back end runs code of the foreign index, and the user does not trust this index. Raise it
+    also if the foreign index and the index at `path` lie one within the other.
     """
     common = os.path.commonpath([os.path.realpath(path), place.path])
     if common == place.path:
@@ -136,7 +136,7 @@ def _entry(place: Place, state: str, foreign: ForeignIndex, has_positions: bool)
 def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
     """Return the manifest of the attached index at `path` that is refreshed, or None if a new index is made.
 
-    Raise an error if there is an index that may be neither refreshed nor replaced, or no index to refresh.
+    Raise an error if an index is there that may be neither refreshed nor replaced, or if there is no index to refresh.
     """
     if refresh and overwrite:
         raise InputError(
@@ -160,10 +160,11 @@ def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
 def _place(
     path: Path, source: str | None, given: AttachSettings, trust: bool, old: Manifest | None, registry: plugins.Registry
 ) -> Place:
-    """Return the place of the foreign index: from `source` if the user gave it, else the place that was stored before.
+    """Return the place of the foreign index.
 
-    `old` is the manifest of the attached index that is refreshed. Settings that are not in `given` are taken from the
-    stored place, and so is the trust in the folder, if it is the same folder.
+    It comes from `source` if the user gave this; otherwise it is the stored place. `old` is the manifest of the
+    attached index that is refreshed. Settings that are not in `given` come from the stored place. The trust in the
+    folder also comes from there, if the folder is the same.
     """
     mirrored = old.attached if old else None
     known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
@@ -193,7 +194,7 @@ def _place(
         settings = AttachSettings(known.analyzer, known.profile, known.options)
     options = {**settings.options, **given.options}
     where = os.path.realpath(os.path.expanduser(where))
-    # Trust in whoever writes to a folder stays, and says nothing about another folder.
+    # Trust belongs to one folder, and to those who can write there. It does not apply to another folder.
     trusted = trust or (known is not None and known.trusted and known.path == where)
     return Place(
         identity, name, where, trusted, given.analyzer or settings.analyzer,
@@ -224,7 +225,7 @@ def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
 
     problems = damaged_segments(path, old)
     if problems:
-        # The advice after the semicolon, to rebuild the index, does not apply here.
+        # The message after the semicolon advises to rebuild the index, which is wrong here.
         say(f"{problems[0].rpartition(';')[0] or problems[0]}, so the other index is read again.")
     return bool(problems)
 

@@ -14,8 +14,8 @@ class BackendRow(NamedTuple):
     """A back end of a plugin.
 
     `about` is the first paragraph of its description. `retrievers` are the names of the retrievers that search its
-    indexes. `runs_code` says whether it runs code that an index holds. `missing` says how to install missing parts, or
-    why the back end fails; it is empty if the back end works.
+    indexes. `runs_code` says whether it runs code that is stored in an index. `missing` says how to install missing
+    parts, or why the back end fails. It is empty if the back end works.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Build an index of another engine from a collection that Sublex's readers read, and attach it."""
+"""Build an index of another engine from a collection, which Sublex's readers read, and attach it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sublex.other_engines.attaching import AttachSettings, Progress, Say, attach
 from sublex.readers.batch import Batch
 from sublex.tools.messages import counted
 
-# The folder of a build that is not finished.
+# The name of the folder of an unfinished build.
 WORK = "work"
 
 
@@ -75,7 +75,7 @@ def build_foreign(
         if missing := made.missing():
             raise InputError(missing)
         if is_there:
-            # A folder that is no index of this engine raises an error, and is not replaced.
+            # If the folder is not an index of this engine, an error is raised, and the folder stays.
             made.state(str(place))
     parts = stored_parts(store)
     given = (given or AttachSettings())._replace(positions="positions" in parts)
@@ -104,7 +104,7 @@ def build_foreign(
 
 @contextmanager
 def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
-    """Move the folder `new` to the place of `folder` while the block runs.
+    """Move the folder `new` to the place of `folder` before the block runs.
 
     If the block fails, the old `folder` is put back; if there was no old folder, `folder` is removed.
     """
@@ -137,7 +137,7 @@ def _is_behind(place: Path, path: Path, old: Manifest | None) -> bool:
 def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:
     """Yield the documents of `source` to index, and count all its documents in `summary`.
 
-    Of documents with the same docno, only the first is yielded.
+    If several documents have the same docno, only the first is yielded.
     """
     duplicates = Duplicates("first")
     if source.report:

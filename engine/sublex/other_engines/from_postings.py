@@ -1,9 +1,9 @@
-"""Make an index from the postings of a `PostingsSource`, which another program made, and not from documents.
+"""Make an index from the postings of a `PostingsSource`, which another program made.
 
-All values of the source are checked. The index has terms, postings, document lengths, docnos and the terms of each
-document, and positions and fields if the source brings them. It
-has no texts, and the written form of a term is the term itself. Memory is needed for the docnos and two numbers per
-document; postings are written as they come.
+No documents are read. All values of the source are checked. The index has terms, postings, document lengths, docnos and
+the terms of each document. It has positions and fields if the source has them. It has no texts, and the written form of
+a term is the term itself. Memory is needed for the docnos and for two numbers per document. Postings are written at
+once.
 """
 
 from __future__ import annotations

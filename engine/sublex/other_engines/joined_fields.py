@@ -35,7 +35,7 @@ class _OneField:
 
 
 class _Lists:
-    """The posting lists of one field in ascending order of their terms, of which the next ones are taken."""
+    """The posting lists of one field, in ascending order of their terms. `take` returns the next lists."""
 
     def __init__(self, index: Any, field: str):
         self.received = ReceivedPostings(_OneField(index, field))
@@ -49,7 +49,7 @@ class _Lists:
             raise InputError(f"{self.received.name} has terms that do not ascend, so it cannot be joined with another.")
 
     def take(self, last: bytes) -> PostingsBatch:
-        """Take the posting lists of all terms up to `last` of the batch that is next."""
+        """Take the posting lists of all terms up to `last` from the next batch."""
         assert self.next is not None
         terms, df, docs, tfs, positions, _ = batch = self.next
         cut = bisect_right(terms, last)
@@ -64,10 +64,11 @@ class _Lists:
 
 
 class JoinedFields:
-    """A `PostingsSource` of the fields `fields` of a foreign index, which yields the postings of each by `field_postings`.
+    """A `PostingsSource` of the fields `fields` of a foreign index.
 
-    The length of a document is the sum of its frequencies. With positions, the fields of a document stand in the order of the
-    contents of a document, with a gap of `TITLE_GAP` after the last word of a field; they are then read twice.
+    The index yields the postings of each by `field_postings`. The length of a document is the sum of its frequencies.
+    With positions, the fields of a document follow one another in the order of its contents, with a gap of `TITLE_GAP`
+    after the last word of a field. The fields are then read twice.
     """
 
     def __init__(self, index: Any, fields: Sequence[str]):
@@ -90,7 +91,7 @@ class JoinedFields:
         self._lengths = sum((field.received.sums for field in lists.values()), np.zeros(self.docs, np.int64))
 
     def _find_begins(self) -> dict[str, np.ndarray]:
-        """Return the position at which each field begins in each document: `TITLE_GAP` after the last word before it."""
+        """Return the position of the begin of each field in each document: `TITLE_GAP` after the previous word."""
         ends, begins = np.zeros(self.docs, np.int64), {}
         for field in self._in_order:
             begins[field] = np.where(ends > 0, ends + TITLE_GAP, 0)
@@ -105,7 +106,7 @@ class JoinedFields:
         return begins
 
     def _joined(self, parts: dict[str, PostingsBatch]) -> PostingsBatch:
-        """Return the posting lists of several fields joined; the order of `parts` is that of positions."""
+        """Join the posting lists of several fields. The order of `parts` is the order of positions."""
         terms = sorted({term for part in parts.values() for term in part.terms})
         ranks = {term: rank for rank, term in enumerate(terms)}
         # A key for each posting, which ascends with its term and its document.
@@ -136,7 +137,7 @@ class JoinedFields:
         return np.concatenate(moved)[np.repeat(begins - starts_of(counts)[:-1], counts) + np.arange(int(counts.sum()))]
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield the docnos, the lengths, and with positions the places of the fields of all documents."""
+        """Yield the docnos and the lengths of all documents. With positions, yield also the places of their fields."""
         first = 0
         for batch in self._index.documents():
             end = first + len(batch.docnos)

@@ -1,4 +1,4 @@
-"""`LivePostings`: the postings and documents of an index as a `PostingsSource`, without deleted documents and over all segments."""
+"""`LivePostings`: the postings and documents of all segments of an index as a `PostingsSource`, without deleted documents."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class LivePostings:
 
     @property
     def terms(self) -> int:
-        """The number of terms that live documents hold."""
+        """The number of terms in live documents."""
         return count_live_terms(self._segments)
 
     def postings(self) -> Iterator[PostingsBatch]:
-        """Yield the posting lists of all terms that live documents hold, in ascending order of the terms' bytes."""
+        """Yield the posting lists of all terms in live documents, in ascending order of the terms' bytes."""
         return live_postings(self._segments, self._workers)
 
     def documents(self) -> Iterator[DocumentsBatch]:

@@ -1,6 +1,6 @@
 """Write a stream of posting lists, sort the lists by their terms, and compute the terms of each document from them.
 
-Each step holds a bounded number of postings in memory, however many there are.
+Each step keeps only a limited number of postings in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.tools.strings import end_to_end
 from sublex.tools.workers import Workers
 
-# Postings that are turned into document terms in one pass over all posting lists; each takes eight bytes of memory.
+# The number of postings that one pass over all posting lists turns into document terms. Each takes eight bytes of
+# memory.
 POSTINGS_PER_PASS = 1 << 25
 # A message cuts a term or docno to this number of characters.
 LONGEST = 60
@@ -43,9 +44,10 @@ class ListTotals(NamedTuple):
 def write_lists(
     folder: FolderWriter, batches: Iterable[PostingsBatch], lists: ListsWriter, workers: Workers
 ) -> ListTotals:
-    """Write the lexicon of a segment, and by `lists` its postings, in the order of the batches, and return the totals.
+    """Write the lexicon of a segment in the order of the batches, and its postings by `lists`.
 
-    The written form of each term is the term itself. Of the frequencies in fields, a batch brings those of the stored fields.
+    Return the totals. The written form of each term is the term itself. Batches have the frequencies in the stored
+    fields only.
     """
 
     def encode(batch: PostingsBatch) -> tuple[PostingsBatch, np.ndarray, EncodedLists]:
@@ -64,9 +66,7 @@ def write_lists(
 
 
 class WrittenLists:
-    """Reads the lexicon, the postings and any positions of a folder. `entry` is what `FolderWriter.finish` returned for it, and
-    `fields` the number of its content fields.
-    """
+    """Reads the lexicon, the postings and any positions of a folder. `entry` is the result of `FolderWriter.finish`."""
 
     def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int, fields: int):
         folder = ComponentFolder(directory, entry)
@@ -76,8 +76,9 @@ class WrittenLists:
         self.fields = [FieldReader(folder, self.lexicon, field) for field in stored_fields(fields)]
 
     def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Sequence[np.ndarray]]:
-        """Return the documents, the frequencies, any positions, and the frequencies in the stored fields, of the terms `terms`, one
-        list after the other.
+        """Return the posting lists of the terms `terms`, end to end.
+
+        They are the documents, the frequencies, any positions, and the frequencies in the stored fields.
         """
         docs, tfs = self.postings.gather(terms)
         fields = [reader.gather(terms, tfs) for reader in self.fields]
@@ -109,15 +110,16 @@ def repeated(name: str, term: bytes) -> InputError:
 
 
 def quoted(data: bytes) -> str:
-    """Return a term or docno as a message shows it: in quotes, with escapes, and cut where it is long."""
+    """Return a term or docno for a message: in quotes, with escapes, and cut if it is long."""
     text = data.decode(errors="backslashreplace")
     return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
 def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.ndarray, workers: Workers) -> None:
-    """Write the terms of each document; document d has `uniques[d]` of them.
+    """Write the terms of each document.
 
-    Each pass over all posting lists collects the terms of as many documents as fit into memory.
+    Document d has `uniques[d]` terms. Several passes over all posting lists are made. Each collects the terms of a
+    range of documents that fits into memory.
     """
     from sublex.index import posting_kernels
     from sublex.other_engines import postings_kernels

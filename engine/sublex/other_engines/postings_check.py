@@ -25,22 +25,23 @@ CAUSE = "the source is damaged, or the program that wrote it has a fault"
 
 
 def brings_positions(source: PostingsSource) -> bool:
-    """Return whether the batches of a source have to bring positions."""
+    """Return whether the batches of a source must have positions."""
     return bool(getattr(source, "has_positions", False))
 
 
 def fields_of(source: PostingsSource) -> tuple[str, ...]:
-    """Return the names of the fields of a source, which may be none, after checks."""
+    """Check and return the names of the fields of a source. There may be none."""
     return field_names(getattr(source, "fields", ()))
 
 
 class ReceivedPostings:
-    """The posting lists of a source. They are checked as they come, and their postings are counted by document.
+    """The posting lists of a source. Each is checked when it is received, and its postings are counted by document.
 
     After the last batch, `uniques` has the number of terms of each document, and `sums` the sum of the frequencies of
-    these terms. `ascends` says whether the terms came in ascending order, and `report` notes what was left out.
-    `has_positions` says whether every batch must bring positions; otherwise none may. `fields` has the named fields of the source,
-    `contents` the content fields of its index, none if the source has no fields, and `field_sums` the lengths of the stored ones.
+    these terms. `ascends` says whether the terms came in ascending order. `report` has notes about lists that were left
+    out. `has_positions` says whether every batch must have positions; otherwise no batch may. `fields` has the named
+    fields of the source. `contents` has the content fields of its index, which are none if the source has no fields.
+    `field_sums` has the lengths of the stored fields.
     """
 
     def __init__(self, source: PostingsSource):
@@ -61,7 +62,7 @@ class ReceivedPostings:
         self._last: bytes | None = None
 
     def batches(self, progress: Callable[[int], None]) -> Iterator[PostingsBatch]:
-        """Yield the posting lists, checked. Lists of the empty term, and lists without postings, are left out.
+        """Check and yield the posting lists. Lists of the empty term, and lists without postings, are left out.
 
         `field_tfs` of the lists has the fields that an index stores.
         """
@@ -102,7 +103,10 @@ class ReceivedPostings:
         return checked
 
     def _field_tfs(self, batch: PostingsBatch, tfs: np.ndarray) -> list[np.ndarray]:
-        """Return the frequencies of a batch in the stored fields; zeros for a title that is not named."""
+        """Return the frequencies of a batch in the stored fields.
+
+        If the source does not name a title, its frequencies are zeros.
+        """
         given = [_whole(found, np.int32, self.name) for found in batch.field_tfs]
         if len(given) != len(self.fields):
             raise InputError(
@@ -118,7 +122,7 @@ class ReceivedPostings:
         return [named.get(name, np.zeros(len(tfs), np.int32)) for name in self.contents if name != TEXT]
 
     def _positions(self, batch: PostingsBatch, tfs: np.ndarray) -> np.ndarray | None:
-        """Return the positions of a batch, as many as `tfs` says; None if the source has none."""
+        """Check the number of positions of a batch by `tfs`, and return them; None if the source has no positions."""
         if (batch.positions is not None) != self.has_positions:
             what = "lacks positions in a batch" if self.has_positions else "brings positions without has_positions"
             raise InputError(f"{self.name} {what}; {CAUSE}.")
@@ -148,7 +152,7 @@ class ReceivedPostings:
         return PostingsBatch(kept, df[keep], docs[kept_postings], tfs[kept_postings], positions, fields)
 
     def _check_terms(self, terms: Sequence[bytes]) -> None:
-        """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours; note whether they ascend."""
+        """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours. Record whether they ascend."""
         _expect_text(terms, f"{self.name} has a term")
         last = self._last
         for term in terms:
@@ -185,11 +189,12 @@ class ReceivedPostings:
 
 
 class ReceivedDocuments:
-    """The docnos and lengths of a source, checked as they come. They are read after all postings.
+    """The docnos and lengths of a source. Each batch is checked when it is received. Documents come after all postings.
 
     After the last batch, `lengths` has the length of each document. `states_lengths` says whether the length of any
-    document differs from the sum of the frequencies of its terms. `summary` counts documents. `begins` has, for each content field
-    but the title, the position at which it begins in each document; it is empty unless the source has fields and positions.
+    document differs from the sum of the frequencies of its terms. `summary` counts documents. `begins` has the position
+    at which each content field except the title begins in each document. It is empty unless the source has fields and
+    positions.
     """
 
     def __init__(self, source: PostingsSource, postings: ReceivedPostings):
@@ -228,7 +233,10 @@ class ReceivedDocuments:
             )
 
     def _checked_begins(self, named: dict[str, np.ndarray]) -> list[np.ndarray]:
-        """Return the places of all content fields but the title. A field that is not named begins where the next one does."""
+        """Return the places of all content fields except the title.
+
+        A field that is not named begins where the next field begins.
+        """
         after, found = np.full(self.postings.docs, LAST_END, np.int64), []
         for name in reversed(self.postings.contents[1:]):
             begins = named.get(name, after)
@@ -263,8 +271,8 @@ class ReceivedDocuments:
     def _checked_lengths(self, lengths: np.ndarray) -> np.ndarray:
         """Return the lengths to store.
 
-        They are the lengths of the source, except that a document with terms and the length 0 gets the sum of the
-        frequencies of its terms.
+        They are the lengths of the source, with one exception: a document that has terms and the length 0 gets the sum
+        of its terms' frequencies.
         """
         if (lengths < 0).any() or (lengths > MOST_DOCS).any():
             bad = int(np.flatnonzero((lengths < 0) | (lengths > MOST_DOCS))[0])
@@ -290,7 +298,7 @@ class ReceivedDocuments:
         return lengths
 
     def tokens(self, counted: int) -> int:
-        """Return the number of tokens in the collection: what the source states, or the sum of all frequencies."""
+        """Return the number of tokens in the collection, as the source states it, or else the sum of all frequencies."""
         stated = getattr(self.source, "tokens", None)
         if stated is None or stated == counted:
             return counted
@@ -303,14 +311,14 @@ class ReceivedDocuments:
 
 
 def _term_of(batch: PostingsBatch, posting: int) -> str:
-    """Return the term of a posting, as a message shows it."""
+    """Return the term of a posting for a message."""
     return quoted(batch.terms[int(np.searchsorted(np.cumsum(batch.df), posting, side="right"))])
 
 
 def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:
     """Return `values` as an array of the type `dtype`.
 
-    Raise `InputError`, in the name of the source `name`, if they are not whole numbers or do not fit into this type.
+    Raise `InputError`, which names the source `name`, if they are not whole numbers or do not fit into this type.
     """
     given, limits = np.asarray(values), np.iinfo(dtype)
     is_whole = given.dtype.kind in "iu" or not len(given)

@@ -12,9 +12,9 @@ from sublex.tools.compiled import I32, I64, kernel
 def check_postings(docs, tfs, df, limit, uniques, lengths):
     """Check posting lists that lie end to end, term k with df[k] postings, and count their postings by document.
 
-    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds to uniques[d] the
-    number of terms of document d, and to lengths[d] the sum of the frequencies of these terms. Returns the place of the
-    first bad posting, or -1.
+    Each list must ascend and have document numbers below `limit`; frequencies must be at least 1. Add the number of
+    terms of document d to uniques[d], and the sum of their frequencies to lengths[d]. Return the place of the first bad
+    posting, or -1.
     """
     i = 0
     for k in range(len(df)):
@@ -32,10 +32,10 @@ def check_postings(docs, tfs, df, limit, uniques, lengths):
 
 @kernel((I32, I32))
 def check_positions(positions, tfs):
-    """Check the positions of postings, which lie end to end; posting i has tfs[i] of them.
+    """Check the positions of postings.
 
-    The positions of a posting must ascend from 0 on. The caller knows that there are as many positions as `tfs` says.
-    Returns the first bad posting, or -1.
+    They lie end to end; posting i has tfs[i] positions. The positions of a posting must ascend from 0 on. The caller
+    has checked that the number of positions is the sum of `tfs`. Return the first bad posting, or -1.
     """
     p = np.int64(0)
     for i in range(len(tfs)):

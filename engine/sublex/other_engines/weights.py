@@ -1,6 +1,6 @@
-"""Weights of terms in the indexes of other engines and in CIFF files, whose frequencies are the weights.
+"""Read weights of terms from indexes of other engines and from CIFF files.
 
-The documents of a term become the terms of a document.
+Their frequencies are the weights. The files list documents by term; this module lists terms by document.
 """
 
 from __future__ import annotations
@@ -27,21 +27,24 @@ from sublex.vectors.sparse import SparseBatch, sparse_batch
 
 # The endings of CIFF files, which may be compressed.
 ENDINGS = (".ciff", ".ciff.gz", ".ciff.bz2", ".ciff.xz", ".ciff.zst")
-# Bytes of the working memory for a posting, while the lists are turned into documents.
+# The working memory per posting, in bytes, while lists are turned into documents.
 BYTES_PER_POSTING = 32
 # A back end and a path, as in lucene:PATH and lucene(field=body):PATH.
 NAMED = re.compile(r"(\w+)(\([^)]*\))?:(.+)", re.DOTALL)
 
 
 class WeightsPlace(NamedTuple):
-    """The place of weights that are frequencies: a path, and the expression of the back end; "" for a CIFF file."""
+    """The place of weights that are frequencies: a path, and the expression of the back end.
+
+    A CIFF file has the back end "".
+    """
 
     backend: str
     path: str
 
 
 def vectors_of(given: Any, ids: Any, memory: int, registry: Registry) -> Iterator[VectorsBatch | SparseBatch]:
-    """Yield vectors that a user gives, as `batches_of` does; CIFF files and indexes of other engines may be among the files."""
+    """Yield vectors that a user gives, as `batches_of` does. Files may also be CIFF files and indexes of other engines."""
     files = [given] if isinstance(given, (str, os.PathLike)) else given
     places = [_place(file, registry) for file in files] if isinstance(files, (list, tuple)) else []
     if not any(places):
@@ -76,7 +79,7 @@ def _place(file: Any, registry: Registry) -> WeightsPlace | None:
 
 
 def _knows(registry: Registry, name: str, path: str) -> bool:
-    """Return whether a folder is an index of a back end that reads weights and runs no code of the folder."""
+    """Return whether a folder is an index of a back end that reads weights without running code from the folder."""
     with contract("back end", name):
         backend = registry.build("backend", name, {})
         if backend.runs_code or not hasattr(backend, "open_weights"):
@@ -90,7 +93,7 @@ def _knows(registry: Registry, name: str, path: str) -> bool:
 
 @contextmanager
 def _opened(place: WeightsPlace, registry: Registry) -> Iterator[PostingsSource]:
-    """Open a CIFF file, or the index of another engine, for its frequencies."""
+    """Open a CIFF file, or an index of another engine, to read its frequencies."""
     if not place.backend:
         with CiffFile(place.path) as file:
             yield file

@@ -106,9 +106,9 @@ def _stages(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterato
 
 
 def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, ranks: list[StageRank]) -> Iterator[str]:
-    """Yield sentences about what keeps a document from the first k hits, and what brings it in.
+    """Yield sentences about the reasons that keep a document from the first k hits, and about changes that help.
 
-    They are about the query's condition, filters that drop the document, and helpful depths and weights.
+    The reasons are the query's condition, and filters that drop the document. The changes are depths and weights.
     """
     if (allowed := pipeline.allows(query)) is not None and not allowed.of(np.array([doc]))[0]:
         yield f"The query {query.tree or query.text} does not allow it."

@@ -199,8 +199,8 @@ class Composer(Uncopied):
 
         The text identifies the code and the state that the hits depend on.
 
-        The state of a model is its fingerprint, its number of uncovered documents, and the hash of what people decided
-        about its labels. The state of a retriever is the state of the foreign index.
+        The state of a model is its fingerprint, its number of uncovered documents, and the hash of the decisions about
+        its labels. The state of a retriever is the state of the foreign index.
         """
         found = {}
         for component in self.fitted_components(resolved):
@@ -269,7 +269,7 @@ class Composer(Uncopied):
         return MeantExpression(matching.apply(self.written_out(expression)), tuple(dict.fromkeys(matching.notes)))
 
     def written_out(self, expression: Expression) -> Expression:
-        """Return the expression with the names of the index replaced by what they stand for."""
+        """Return the expression with the names of the index replaced by their expressions."""
         return self._namer.written_out(expression)
 
     def searcher(self, ranker: Component) -> Searcher:
@@ -496,7 +496,7 @@ class _Composition:
     def scorer(self, node: Expression, whole: Expression) -> Scorer:
         """Return the stage of a node.
 
-        Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
+        Raise `InputError`, with the expression `whole` in the message, if the stage is not a scorer.
         """
         return _as_scorer(self.stage(node), node, whole)
 
@@ -655,7 +655,7 @@ def _named_in(component: Component) -> tuple[Any, ...]:
 def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
     """Return the stage of a node itself.
 
-    Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
+    Raise `InputError`, with the expression `whole` in the message, if the stage is not a scorer.
     """
     if isinstance(stage, Scorer):
         return stage

@@ -10,7 +10,7 @@ from sublex.contracts.base import Explanation
 
 
 class ScorePart(NamedTuple):
-    """A word or another part of a score: the component that adds it, its label, and what it adds to the score."""
+    """A word or another part of a score: the component that adds it, its label, and the amount that it adds."""
 
     part: str
     label: str

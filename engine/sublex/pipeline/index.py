@@ -629,7 +629,7 @@ class Index(Contents):
         check(self.snapshot.manifest, arguments.text(name, "The name"), self.registry)
 
     def written_out(self, expression: Expr) -> Expression:
-        """Return an expression with the names of this index replaced by what they stand for."""
+        """Return an expression with the names of this index replaced by their expressions."""
         return self._composer.written_out(operand(expression, ">>"))
 
     def models_in(self, expression: Expr) -> list[str]:
@@ -782,9 +782,9 @@ class Index(Contents):
     ) -> BuildSummary:
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
-        `duplicates` says what happens if a docno is in the index already: "error" adds no document at all and raises an
-        error, "first" keeps the old document, "last" replaces it. `sublex.build` describes the other options. If
-        malformed records were left out, a `SublexWarning` says how many, and the returned summary lists them.
+        `duplicates` is the rule for a docno that is in the index already. "error" adds no document and raises an error,
+        "first" keeps the old document, and "last" replaces it. `sublex.build` describes the other options. If malformed
+        records were left out, a `SublexWarning` says how many, and the returned summary lists them.
         """
         from sublex.building.indexing import add_documents
 

@@ -39,7 +39,7 @@ def missing_notes(words: Mapping[str, str], corrected: Mapping[str, Correction])
 
     The words are a mapping from terms to words as written.
 
-    Each corrected word has a sentence of its own. The last sentence has all other words.
+    Each corrected word has a separate sentence. The last sentence has all other words.
     """
     others = [f'"{word}"' for term, word in words.items() if term not in corrected]
     last = [f"No document contains {cut(' or '.join(others))}."] if others else []
@@ -55,7 +55,7 @@ def _with(word: str, other: Correction) -> str:
 def left_out_notes(left: Sequence[LeftOut], missing: Collection[str]) -> list[str]:
     """Return a sentence for each model that leaves out words of a query, with the reasons.
 
-    The words in `missing`, which no document contains, have a sentence of their own.
+    Words in `missing` are left out, because another sentence says that no document contains them.
     """
     words: dict[str, list[str]] = {}
     for model, word, reason in left:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topic
 
-# What a user of the command line writes for the query language.
+# The option by which a user of the command line chooses the query language.
 OPTION = "--language query"
 # The most characters of a form, and the most words of a query, that a note shows.
 LONGEST_FORM, LISTED_WORDS = 40, 10
@@ -76,7 +76,7 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, opti
     """Return a list with a sentence on how Sublex reads forms of a query language in a query; [] for plain words.
 
     The list is also empty for a pipeline with a retriever whose parameter `language` is true: such a retriever reads the
-    query language of another engine. `option` is what the user writes for Sublex's query language.
+    query language of another engine. `option` is the option by which the user chooses Sublex's query language.
     """
     forms = forms_of(query, _names_of(index))
     if not forms or (pipeline and not pipeline.reads_plain_words):

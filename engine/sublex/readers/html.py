@@ -88,8 +88,9 @@ def decode_page(data: bytes, charset: str | None, path: str, report: Report) -> 
         if data.startswith(bom):
             return data[len(bom) if name == "utf-8" else 0 :].decode(name, "replace")
     try:
-        # With a byte of 128 or above, UTF-8 is tried first, whatever the page declares. If all bytes are below 128, the
-        # declared charset is tried first: it may be a 7-bit charset, whose bytes are valid UTF-8, too.
+        # If there is a byte of 128 or above, UTF-8 is tried first, even if the page declares another charset. If all
+        # bytes are below 128, the declared charset is tried first: it may be a 7-bit charset, whose bytes are valid
+        # UTF-8, too.
         return data.decode(_codec(charset) if data.isascii() else "utf-8")
     except (LookupError, ValueError):
         pass

@@ -70,7 +70,7 @@ def _markup(head: bytes) -> str:
 
 
 def archive_format(path: str, head: bytes) -> str:
-    """Return `tar` or `zip`, or an empty string for a file that is no archive.
+    """Return `tar` or `zip`, or an empty string for any other file.
 
     `head` has the first bytes of the file, decompressed.
     """

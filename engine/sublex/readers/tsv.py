@@ -22,7 +22,7 @@ from sublex.tools.messages import counted
 # The names of the columns of a table without a header, by the number of its columns.
 DEFAULT_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text")}
 ENDINGS = {".tsv": "tsv", ".tab": "tsv", ".csv": "csv"}
-# Files with these endings are text, whatever they contain.
+# Files with these endings are text, even if their content looks like a table.
 TEXT_ENDINGS = (".txt", ".md", ".html", ".htm")
 # The largest limit that the module csv accepts. LONGEST_RECORD, which is lower, limits the rows.
 LONGEST_FIELD = 2**31 - 1

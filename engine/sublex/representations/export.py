@@ -63,7 +63,7 @@ def export_queries(
     def vectors() -> Vectors:
         if queries:
             rows = representation.query_vectors(list(queries.values()))
-            # The rows of documents may have further columns, which are no terms; queries do not have these.
+            # The rows of documents may have further columns, which do not belong to terms; queries do not have these.
             yield list(queries), rows[:, : len(names)] if names else rows
 
     return _write(output, vectors(), names, "The topics hold no query to encode.", overwrite)

@@ -60,7 +60,7 @@ class Namer:
         self.vectors: Mapping[str, VectorsEntry] = manifest.vectors if manifest else ABSENT
 
     def written_out(self, expression: Expression) -> Expression:
-        """Return an expression with the names of the index replaced by what they stand for."""
+        """Return an expression with the names of the index replaced by their expressions."""
         known = {**self.resources.entries, **self.resources.other_entries}
         # Names of the user's encoders are replaced last. So a name in an index can never stand for a folder.
         return with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # The file that holds the shapes of the arrays and the JSON values.
 VALUES = "_values"
-# The arrays of sparse rows, each in a file of its own.
+# The arrays of sparse rows. Each is in a separate file.
 SPARSE = ("data", "indices", "indptr")
 # The endings of the files with the offsets of rows, by the form of the rows.
 STARTS = {"sparse": "indptr", "matrices": "starts"}

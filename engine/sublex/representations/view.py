@@ -264,8 +264,8 @@ class IndexView:
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
         """Yield a tuple for each segment that holds some of the documents.
 
-        The tuple has the position of the segment, the positions of its documents in `docs` as an array or a slice, and
-        the numbers of these documents within the segment.
+        The tuple has three items: the position of the segment, the positions of its documents in `docs` as an array or
+        a slice, and the numbers of these documents within the segment.
         """
         if docs is None:
             for number, base in enumerate(self.bases[:-1].tolist()):

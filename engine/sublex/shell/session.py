@@ -46,7 +46,7 @@ MEASURED = 10
 class Last(NamedTuple):
     """The last step of the shell: an operation and its arguments.
 
-    If the command line has another operation for it, `step` has this.
+    If the command line has another operation for it, `twin` is that step.
     """
 
     operation: Operation

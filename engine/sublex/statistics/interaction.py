@@ -36,9 +36,9 @@ class Interaction(NamedTuple):
 def interaction(differences: Any, groups: Any, test: str = "t", seed: int = 0) -> Interaction:
     """Test whether differences depend on groups. `groups` has the number of each topic's group, from 0 without gaps.
 
-    `test` names the family: "t" has Welch's t test of each group against the rest, and Welch's analysis of variance over all
-    groups; "wilcoxon" has the rank sum test and the test of Kruskal and Wallis; "randomisation" assigns the topics to the
-    groups at random.
+    `test` names the family. "t" has Welch's t test of each group against the rest, and Welch's analysis of variance
+    over all groups. "wilcoxon" has the rank sum test and the test of Kruskal and Wallis. "randomisation" assigns the
+    topics to the groups at random.
     """
     values, numbers = np.asarray(differences, np.float64), np.asarray(groups, np.int64)
     if values.ndim != 1 or values.shape != numbers.shape or not len(values) or not np.isfinite(values).all():

@@ -1,4 +1,4 @@
-"""Checks of what plugins register, on the demo collection: rankers, expanders, filters, readers, representations and others.
+"""Checks of the components of plugins on the demo collection: rankers, expanders, filters, readers and others.
 
 `sublex plugin test` runs the checks. A plugin's own tests run them too:
 
@@ -9,9 +9,9 @@
     def test_contract(check, tmp_path):
         check(tmp_path)
 
-Each check raises an `AssertionError` with a sentence that says which method is wrong and what to do, and returns nothing
-otherwise. It raises `unittest.SkipTest`, which pytest knows, where a plugin gives too little to check. Several checks
-start other processes, so the plugin must be installed.
+A check that fails raises an `AssertionError` with a sentence that names the wrong method and what to do. A check raises
+`unittest.SkipTest`, which pytest knows, if a plugin gives too little to check. Several checks start other processes, so
+the plugin must be installed.
 """
 
 from sublex.testing.all_checks import CHECKS_OF, Check, checks

@@ -1,4 +1,4 @@
-"""The checks of all kinds in one table, and the choice of those that a plugin or a component has to pass."""
+"""A table of the checks of all kinds, and the choice of the checks for a plugin or a component."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from sublex.testing import (
 from sublex.testing.subject import Subject, call_of, kind_of
 from sublex.tools.messages import in_short, nearest
 
-# The checks of each kind of component. Back ends and retrievers need indexes of their engines, so only what they
-# declare is checked.
+# The checks of each kind of component. Back ends and retrievers need indexes of their engines, so only their
+# declarations are checked.
 CHECKS_OF: dict[str, tuple[Callable[[Subject], None], ...]] = {
     "reader": readers.CHECKS,
     "analyzer": analyzers.CHECKS,
@@ -44,9 +44,9 @@ CHECKS_OF: dict[str, tuple[Callable[[Subject], None], ...]] = {
 
 
 class Check(NamedTuple):
-    """One check of one thing that a plugin registers. Call it with a new folder, in which it may build indexes.
+    """A check of a thing that a plugin registers. Call it with a new folder, where it may build indexes.
 
-    `thing` names it, such as "ranker mine". `subject` makes what the function looks at.
+    `thing` is the name of the thing, such as "ranker mine". `subject` makes the argument of the check's function.
     """
 
     thing: str
@@ -61,21 +61,21 @@ class Check(NamedTuple):
 
     @property
     def description(self) -> str:
-        """The sentence that says what holds."""
+        """The sentence that says what the check expects."""
         return (self.function.__doc__ or self.function.__name__).split("\n")[0]
 
     @property
     def is_needed(self) -> bool:
-        """Whether the other checks of the same thing say nothing if this one fails."""
+        """Whether a failure of this check makes the other checks of the thing useless."""
         return self.function in registrations.COMPONENT
 
 
 def checks(*names: str) -> list[Check]:
-    """Return the checks of what plugins register.
+    """Return the checks of plugins or components.
 
-    Each name is that of a plugin, for all that it registers, or an expression that names a component, such as
-    "mine(k=8)". Components get their default values, where no expression gives others. Raise `UnknownName` if there is
-    no plugin and no component of a name, `InputError` for wrong values, and `PluginError` if a plugin failed to load.
+    A name is the name of a plugin, for all its components, or the expression of a component, such as "mine(k=8)".
+    Values that the expression does not give are defaults. Raise `UnknownName` if no plugin and no component has a name,
+    `InputError` for wrong values, and `PluginError` if a plugin failed to load.
     """
     registry = plugins.load()
     whole = [plugin for plugin in registry.plugins if plugin.name in names]
@@ -117,7 +117,7 @@ def _named(registry: Registry, expression: str) -> tuple[Plugin, Registration, s
 
 
 def _of_component(registration: Registration, expression: str, is_given: bool) -> Iterator[Check]:
-    """Yield the checks of a component. Without values that it needs, only its declaration is checked."""
+    """Yield the checks of a component. If required values are missing, only its declaration is checked."""
     is_complete = is_given or all(param.default is not ... for param in registration.params)
     functions = (*registrations.COMPONENT, *CHECKS_OF[registration.kind]) if is_complete else registrations.UNCHECKED
     thing = f"{registration.kind} {expression.removeprefix(f'{registration.plugin}:')}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sublex.testing.subject import Subject, called
 from sublex.tools.messages import cut
 
-# Raw tokens as collections have them: words, numbers, other scripts, runs without white space, and very long ones.
+# Raw tokens like those of collections: words, numbers, other scripts, runs without white space, and very long tokens.
 ODD = (
     "a", "I", "don't", "U.S.A", "x_1", "3.14", "naïve", "STRASSE", "straße", "ﬁne", "İstanbul", "журавль", "كركي",
     "日本語の文章", "กระเรียน", "👩‍👩‍👧", "e\u0301te\u0301", "\u200d", "_" * 9 + "a", "a" * 10_000, "ab" * 200 + "é",

@@ -1,4 +1,7 @@
-"""The checks of encoders and rerankers: vectors as their kind promises, of the text alone, under a hash that stays."""
+"""The checks of encoders and rerankers.
+
+Vectors must be of the declared kind and depend only on the text; the hash must stay.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from sublex.errors import InputError, SublexError
 from sublex.language.encoding import encoded, identity_of
 from sublex.testing.subject import QUERIES, Subject, called
 
-# How far the vector of a text may be from its vector in a batch: runtimes sum in another order.
+# The allowed distance between the vector of a text alone and in a batch, because runtimes sum in another order.
 NEAR = 1e-3
 
 
@@ -22,7 +25,7 @@ def _texts(subject: Subject) -> list[str]:
 
 
 def _encoded(subject: Subject) -> Iterator[tuple[str, list[str], Encoded]]:
-    """Yield the vectors of texts for each role that the encoder takes."""
+    """Yield the vectors of texts for each role that the encoder supports."""
     texts, taken = _texts(subject), 0
     for role in ROLES:
         try:
@@ -63,7 +66,7 @@ def vectors_depend_on_the_text_alone(subject: Subject) -> None:
 
 
 def _weights(found: Encoded, place: int) -> dict[Any, Any]:
-    """Return the vector of a text as numbers by term, by place or by row. Weights next to 0 are left out."""
+    """Return the vector of a text as a dictionary of numbers by term, by place or by row. Weights near 0 are left out."""
     if found.sizes is not None:
         end = int(found.sizes[: place + 1].sum())
         return {"rows": found.rows[end - int(found.sizes[place]) : end]}

@@ -1,4 +1,4 @@
-"""The checks of expanders: finite weights for terms that exist, always the same."""
+"""The checks of expanders: weights are finite, terms exist, and results are repeatable."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sublex.retrieval.hits import Hits
 from sublex.testing.subject import BM25, QUERIES, Subject, called
 from sublex.tools.messages import cut
 
-# The number of documents that an expander gets beyond those that it asks for.
+# The number of documents that an expander gets in excess of its request.
 MORE = 50
 
 
 def _docs(subject: Subject) -> int:
-    """Return the number of documents that the expander asks for. Raise AssertionError if it is none."""
+    """Return the number of documents that the expander asks for. Raise AssertionError if this is not a valid number."""
     docs = getattr(subject.made, "docs", None)
     assert isinstance(docs, int) and docs >= 0, (
         f"docs is {docs!r}; write the number of documents that expand looks at, 0 for none"
@@ -27,7 +27,10 @@ def _docs(subject: Subject) -> int:
 
 
 def _queries(subject: Subject) -> dict[str, Query]:
-    """Return queries, each by a phrase for messages: texts, and queries with odd weights, a phrase, an unknown word or no words."""
+    """Return queries by names for messages.
+
+    They are texts, and queries with odd weights, a phrase, an unknown word or no words.
+    """
     index = subject.index
     terms = [term for text in QUERIES for term in index.analyze(text)][:2]
     odd = tuple(map(QueryTerm, terms, (-1.0, 0.25)))
@@ -40,7 +43,7 @@ def _queries(subject: Subject) -> dict[str, Query]:
 
 
 def _expanded(expander: Any, subject: Subject, query: Query, hits: Hits, about: str) -> Query:
-    """Return the query that `expand` makes. Raise AssertionError if it is not as the contract says."""
+    """Return the query that `expand` makes. Raise AssertionError if the query breaks the contract."""
     docs = hits.docs.copy()
     found = called("expand", expander.expand, query, subject.context(hits, query), about=about)
     assert isinstance(found, Query), (

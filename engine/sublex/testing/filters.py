@@ -1,4 +1,4 @@
-"""The checks of filters: yes or no for each document, always the same, and of the document alone where the filter says so."""
+"""The checks of filters: answers are yes or no, repeatable, and about each document alone if the filter declares this."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _per_document(subject: Subject) -> bool:
 
 
 def _hits(subject: Subject) -> dict[str, Hits]:
-    """Return hits for a filter to look at, by what they are: those of queries, all documents, and none."""
+    """Return hits for the checks of a filter, by names for messages: hits of queries, all documents, and no documents."""
     found = {f"for the hits of {text!r}": subject.hits(text) for text in QUERIES}
     docs = subject.index.snapshot.corpus.docs.astype(np.int32)
     found["for all documents"] = Hits(subject.index.snapshot, docs, np.zeros(len(docs), np.float32))
@@ -27,7 +27,7 @@ def _hits(subject: Subject) -> dict[str, Hits]:
 
 
 def _kept(subject: Subject, hits: Hits, about: str) -> np.ndarray:
-    """Return what `keep` says. Raise AssertionError if it is not true or false for each document."""
+    """Return the answers of `keep`. Raise AssertionError if the answer about any document is not true or false."""
     docs, context = hits.docs.copy(), subject.context(hits)
     if _per_document(subject):
         # The engine asks such a filter before it has searched, so its context has no hits.

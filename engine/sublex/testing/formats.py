@@ -1,4 +1,4 @@
-"""Small files of the formats that Sublex reads, and of others that no reader may claim."""
+"""Small files in the formats that Sublex reads, and in formats that no reader may claim."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REUTERS = b"""<!DOCTYPE lewis SYSTEM "lewis.dtd">
 """
 JSONL = b'{"id": "a", "text": "Cranes by the river.", "year": "2018"}\n{"id": "b", "text": "A crane on the quay."}\n'
 JSON = b'[{"id": "a", "text": "Cranes by the river."}, {"id": "b", "text": "A crane on the quay."}]\n'
-# One example for each of Sublex's own readers but `irds`, whose collections are downloaded.
+# One example for each of Sublex's own readers except `irds`, whose collections are downloaded.
 EXAMPLES = {
     "trec": Example("cranes.trec", TREC, ("AP-1", "AP-2")),
     "trecweb": Example("cranes.web", TRECWEB, ("GX-1",)),
@@ -55,7 +55,7 @@ EXAMPLES = {
         "cranes", {"corpus.jsonl": b'{"_id": "a", "title": "Cranes", "text": "Cranes by the river."}\n'}, ("a",)
     ),
 }
-# Files that are no collection, by name.
+# Files that do not belong to a collection, by name.
 OTHERS = {
     "bm25.run": b"1 Q0 a 1 9.5 bm25\n1 Q0 b 2 9.1 bm25\n",
     "qrels.txt": b"1 0 a 1\n1 0 b 0\n",

@@ -1,4 +1,4 @@
-"""The checks of operations: their declarations tell users everything, and have no slips."""
+"""The checks of operations: their declarations are complete and correct."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sublex.operations import NAMES, Operation
 from sublex.testing.subject import called
 
-# The options that commands have besides those of their parameters.
+# The options that every command has, apart from those of its parameters.
 GENERAL = {"-h", "--help", "-v", "--verbose", "--format", "-o", "--output", "--index"}
 
 

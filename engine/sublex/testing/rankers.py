@@ -1,7 +1,7 @@
-"""The checks of rankers: finite scores, which depend on what `reads` declares, and which search adds up.
+"""The checks of rankers: scores are finite, depend only on the statistics in `reads`, and are added up by searches.
 
-Statistics are drawn at random, always the same: words that occur once, words in every document, documents of one word
-and collections of one document are among them.
+Statistics are random, with a fixed seed. They include words that occur once, words in every document, documents of one
+word, and collections of one document.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ from sublex.retrieval.field_frequencies import fields_of
 from sublex.testing.subject import Subject, assert_adds_up, call_of, called, nodes
 from sublex.tools.messages import cut
 
-# How many postings are drawn, and how many more documents or occurrences are added to make a claim about.
+# The number of postings that are drawn, and the numbers of documents or occurrences that are added to test claims.
 POSTINGS, MORE = 400, (1, 7, 1000)
-# The properties that a ranker may claim, with the change after which a score may not be lower, or higher.
+# The properties that a ranker may claim. Each has a change, and says whether the score may not fall or may not rise
+# after it.
 RISES, SHORTER, RARER = "rises with tf", "falls with length", "falls with df"
 CLAIMS = (RISES, SHORTER, RARER)
-# The largest difference of two scores that counts as rounding, as a share of the larger one.
+# Two scores that differ by at most this share of the larger one differ only by rounding.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Posting:
-    """The statistics of one posting, as a collection could have them: those of the term, the document and the collection.
+    """Possible statistics of a posting: those of its term, its document and the collection.
 
-    For a ranker with fields, `split` says how they are divided among the fields. If `elsewhere` is true, the term is in
-    other fields only.
+    For a ranker with fields, `split` says how the statistics are divided among the fields. If `elsewhere` is true, the
+    term is only in other fields.
     """
 
     tf: float
@@ -68,7 +69,10 @@ class Posting:
         )
 
     def arguments(self, ranker: Any) -> tuple[Any, DocStats, TermStats, Any]:
-        """Return the arguments of the ranker's `score`, as arrays of one item; for a ranker with fields, mappings to such."""
+        """Return the arguments of the ranker's `score`, as arrays of one item.
+
+        For a ranker with fields, return mappings to these arrays.
+        """
         fields, collection = fields_of(ranker), self.collection
         tf, length = ({"": np.array([float(own)])} for own in (self.tf, self.length))
         if fields:
@@ -95,7 +99,10 @@ class Posting:
         return given, doc, term, collection
 
     def _parts(self, number: float, fields: int) -> list[int]:
-        """Return a whole number divided among fields: `split` of what is left to each but the last. No part falls if it grows."""
+        """Divide a whole number among fields.
+
+        Each field but the last gets the share `split` of the remainder. If the number grows, no part falls.
+        """
         left, parts = int(number), []
         for _ in range(fields - 1):
             parts.append(int(left * self.split))
@@ -110,7 +117,7 @@ class Posting:
 
 
 def _rounded(length: np.ndarray, tf: np.ndarray) -> np.ndarray:
-    """Return lengths as Lucene rounds them, but at least 1 where the term occurs."""
+    """Return lengths, rounded as in Lucene. If the term occurs, the length is at least 1."""
     return np.maximum(round_lengths(length.astype(np.int64)), tf > 0).astype(np.float64)
 
 
@@ -127,7 +134,7 @@ def _mapped(change: Callable[..., Any], *given: Any) -> Any:
 
 
 def _checked(method: str, given: Any, tfs: Any, about: object) -> np.ndarray:
-    """Return what `score` or `norm_part` gave, as float64. Raise AssertionError if it is not as the contract says."""
+    """Return the result of `score` or `norm_part` as float64. Raise AssertionError if it breaks the contract."""
     values, tf = np.asarray(given), next(_items(tfs))
     assert values.dtype.kind in "iuf" and values.shape == tf.shape, (
         f"{method} returned {values.dtype} of shape {values.shape} for tf of shape {tf.shape}; return one number for each item of tf"
@@ -139,7 +146,7 @@ def _checked(method: str, given: Any, tfs: Any, about: object) -> np.ndarray:
 
 
 def postings(number: int = POSTINGS, seed: int = 1) -> Iterator[Posting]:
-    """Yield the statistics of random postings, the smallest possible ones first."""
+    """Yield the statistics of random postings. The smallest possible statistics come first."""
     yield Posting(1, 1, 1, 1, 1, Statistics(1, 1, 1), 0)
     yield Posting(1, 1, 1, 5, 5, Statistics(5, 5, 5), 0)
     yield Posting(1, 100_000, 1, 1, 1, Statistics(2, 100_001, 2))
@@ -154,7 +161,7 @@ def postings(number: int = POSTINGS, seed: int = 1) -> Iterator[Posting]:
         cf = tf + df - 1 + (some() if df > 1 else 0)
         length = tf + some()
         docs = df + some()
-        # A collection of one document has the tokens of this document.
+        # A collection of one document has only the tokens of this document.
         tokens = length + (cf - tf + some() + docs if docs > 1 else 0)
         unique = int(random.integers(1, 2 + length - tf))
         distinct = max(df, unique) + (some() if docs > 1 else 0)
@@ -176,7 +183,7 @@ def ends_of_ranges_give_finite_scores(subject: Subject) -> None:
     """`score` returns finite numbers at the ends of the range of each parameter too."""
     call = call_of(subject.expression)
     for param in subject.registration.params:
-        # A parameter of any value that has a range of numbers takes a number, or a list of numbers.
+        # A parameter of any type that has a range of numbers takes a number, or a list of numbers.
         kind: type = float if param.type is object else param.type
         numbers = kind in (int, float) and param.range and all(isinstance(end, (int, float)) for end in param.range)
         ends = param.range if numbers and not param.open else ()
@@ -185,7 +192,7 @@ def ends_of_ranges_give_finite_scores(subject: Subject) -> None:
                 ranker = subject.registry.resolve("ranker", Call(call.name, (), {**_given(subject), param.name: end}))
                 made = ranker.make()
             except InputError:
-                continue  # The ranker takes this value with other values of the other parameters only.
+                continue  # The ranker takes this value only together with other values of its other parameters.
             for posting in postings(60):
                 try:
                     posting.score(made)
@@ -194,7 +201,7 @@ def ends_of_ranges_give_finite_scores(subject: Subject) -> None:
 
 
 def _given(subject: Subject) -> dict[str, Any]:
-    """Return the values of the parameters that the expression names."""
+    """Return the values that the expression gives to parameters."""
     component, names = subject.component, [param.name for param in subject.registration.params]
     return {**dict(zip(names, component.args, strict=False)), **component.params}
 
@@ -327,7 +334,7 @@ def claims_hold(subject: Subject) -> None:
                 )
 
 
-# The terms of a document by field, with their frequencies; for a ranker without fields, under "".
+# The terms of a document with their frequencies, by field. For a ranker without fields, the key is "".
 Fields = Mapping[str, Counter[str]]
 
 
@@ -339,9 +346,10 @@ class RandomCollection(NamedTuple):
 
     @classmethod
     def drawn(cls, seed: int, fields: Sequence[str] = ()) -> RandomCollection:
-        """Return a collection of 120 documents of up to 40 words, some of which occur in nearly all and some in one.
+        """Return a collection of 120 documents of up to 40 words.
 
-        With fields, the words of a document are divided among them and one more field.
+        Some words occur in nearly all documents, and some in only one. With fields, the words of a document are divided
+        among these fields and one more.
         """
         random = np.random.Generator(np.random.Philox(seed))
         odds = 1 / np.arange(1, 61)
@@ -407,7 +415,7 @@ def search_adds_up_scores(subject: Subject) -> None:
 
 
 def _sums(ranker: Any, counts: dict[str, Fields], query: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """Return for each document with a query term its score, computed one posting at a time, and the largest summand."""
+    """For each document with a query term, return its score, computed one posting at a time, and the largest summand."""
     whole = {docno: sum(own.values(), Counter()) for docno, own in counts.items()}
     df = Counter(term for own in whole.values() for term in own)
     cf: Counter[str] = sum(whole.values(), Counter())
@@ -435,13 +443,13 @@ def _sums(ranker: Any, counts: dict[str, Fields], query: dict[str, float]) -> di
 
 
 def _frequencies(ranker: Any, own: Fields, term: str) -> Any:
-    """Return the frequency of a term in a document as the ranker gets it."""
+    """Return the frequency of a term in a document, in the form that the ranker gets."""
     frequencies = {field: np.array([float(own[field][term])]) for field in fields_of(ranker) or ("",)}
     return frequencies if fields_of(ranker) else frequencies[""]
 
 
 def _document(ranker: Any, own: Fields, df: Counter[str], cf: Counter[str], collection: Any) -> DocStats:
-    """Return the statistics of a document as the ranker gets them, with the norm as the sum of its parts."""
+    """Return the statistics of a document in the form that the ranker gets. The norm is the sum of its parts."""
     lengths = {field: np.array([own[field].total()]) for field in fields_of(ranker) or ("",)}
     if getattr(ranker, "lengths", "exact") == "lucene":
         lengths = {field: round_lengths(length) for field, length in lengths.items()}

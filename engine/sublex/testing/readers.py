@@ -1,6 +1,7 @@
-"""The checks of readers: each document of a file once, no file of another format, and a sentence for damaged files.
+"""The checks of readers.
 
-A plugin's reader brings files of its format as `examples`; Sublex's own have theirs in `formats.py`.
+They read each document once, claim no other format, and report damaged files in a sentence. A plugin's reader has files
+of its format as `examples`. The examples of Sublex's own readers are in `formats.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sublex.testing.formats import EXAMPLES, OTHERS
 from sublex.testing.subject import Subject, called
 from sublex.tools.messages import cut, in_short
 
-# The number of random files, and the number of damaged copies of an example of each kind of damage.
+# The number of random files, and the number of damaged copies of an example for each kind of damage.
 RANDOM, DAMAGED = 100, 30
 # The plugin of Sublex's own readers.
 OWN = next(module.rpartition(".")[2] for module, kinds in BUILT_IN_KINDS.items() if "reader" in kinds)
@@ -47,7 +48,7 @@ def examples_of(subject: Subject) -> list[Example]:
 
 
 def _write(folder: Path, example: Example, data: bytes | Mapping[str, bytes] | None = None) -> FileSource:
-    """Write the file or the folder of an example, or other data in its place, and return it as a source."""
+    """Write the file or folder of an example, or `data` in its place. Return it as a source."""
     path, data = folder / example.name, example.data if data is None else data
     if isinstance(data, bytes):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ def reads_every_document_once(subject: Subject) -> None:
 
 
 def _read(reader: Any, source: FileSource, report: Report, about: str) -> Iterator[Document]:
-    """Yield the documents that `read` yields. Raise AssertionError for any that the contract does not allow."""
+    """Yield the documents of `read`. Raise AssertionError for a document that breaks the contract."""
     try:
         with np.errstate(all="ignore"):
             for document in reader.read(source, report):
@@ -170,7 +171,10 @@ def random_bytes_do_no_harm(subject: Subject) -> None:
 
 
 def _read_damaged(subject: Subject, source: FileSource, about: str) -> None:
-    """Read a damaged file twice. Raise AssertionError if `read` fails, or does not stop where it has to be strict."""
+    """Read a damaged file twice, leniently and strictly.
+
+    Raise AssertionError if `read` fails, or does not stop when strict.
+    """
     report = Report()
     try:
         for _ in _read(subject.made, source, report, about):
@@ -189,7 +193,7 @@ def _read_damaged(subject: Subject, source: FileSource, about: str) -> None:
 
 
 def _damaged(example: Example) -> Iterator[tuple[str, bytes | Mapping[str, bytes]]]:
-    """Yield damaged copies of an example, each with what was done to it."""
+    """Yield damaged copies of an example, each with a description of the damage."""
     random = np.random.Generator(np.random.Philox(3))
     files = {"": example.data} if isinstance(example.data, bytes) else dict(example.data)
     for name, data in files.items():
@@ -208,7 +212,7 @@ def _damaged(example: Example) -> Iterator[tuple[str, bytes | Mapping[str, bytes
 
 
 def _random_files() -> Iterator[bytes]:
-    """Yield files of random bytes: any bytes, or characters that formats are made of."""
+    """Yield files of random bytes. Some have any bytes, others only characters that formats use."""
     random = np.random.Generator(np.random.Philox(4))
     for number in range(RANDOM):
         some = np.arange(256) if number % 2 else np.frombuffer(b'<>/[]{}:,.;-"\t\n\r =AITY0129aeit\xff\0', np.uint8)

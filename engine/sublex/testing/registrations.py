@@ -1,4 +1,4 @@
-"""The checks of what a plugin registers, of any kind: quick to import, parameters that fit, and objects that can be made."""
+"""The checks of all components: imports are quick, parameters fit, and objects can be made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sublex.language.parameters import typed
 from sublex.language.plugins import Plugin
 from sublex.testing.subject import Subject, called, child
 
-# A child process that registers all that a plugin has and prints the heavy modules that it imported.
+# A child process that registers all components of a plugin, and prints the heavy modules that were imported.
 REGISTER_CHILD = """
 import sys
 from importlib.metadata import entry_points

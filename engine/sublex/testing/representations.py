@@ -1,4 +1,4 @@
-"""The checks of representations: equal bytes and scores whatever the workers, threads, processes and changes of the index."""
+"""The checks of representations: bytes and scores do not depend on workers, threads, processes or changes of the index."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ for workers in sys.argv[4:]:
     found[workers] = as_json(index.fitted)
 sys.stdout.write(json.dumps(found, sort_keys=True))
 """
-# A child process that searches and prints documents with scores.
+# A child process that searches, and prints documents with scores.
 SEARCH_CHILD = """
 import json, sys, sublex
 index = sublex.open(sys.argv[1])
@@ -120,7 +120,7 @@ def similarities_are_scores(subject: Subject) -> None:
             "a cosine is not -inf where a vector is 0"
         )
         given = scores > -np.inf
-        # Scores are rounded to float32 in the end.
+        # The last step rounds scores to float32.
         most = 1e-6 * unit[given] + 1e-7 * np.abs(wanted[given])
         differ = np.abs(scores[given] - wanted[given])
         worst = differ.max(initial=0.0)
@@ -245,7 +245,7 @@ def query_parameters_change_no_model(subject: Subject) -> None:
             continue
         call, needed = resolved, dict[str, Any]()
         if param.only:
-            # The parameter has an effect only beside this value of another one.
+            # The parameter has an effect only together with this value of another parameter.
             needed[param.only[0]] = param.only[1][0]
         changed = Call(call.name, call.args, {**call.params, **needed, param.name: other})
         index = subject.build(f"with-{param.name}")
@@ -279,8 +279,8 @@ def threads_score_alike(subject: Subject) -> None:
     """Threads that search at the same time get the same scores as one thread."""
     alone = scores_of(subject, subject.index)
     with ThreadPoolExecutor(2) as pool:
-        # A newly opened index has computed nothing yet, so both threads compute the same values, needed on first use,
-        # at the same time.
+        # A newly opened index has computed nothing yet. So both threads compute the values for the first use at the
+        # same time.
         for scores in pool.map(partial(scores_of, subject), [sublex.open(subject.index.path)] * 4):
             assert scores == alone, "two threads at once get other scores than one"
 
@@ -304,7 +304,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
 
 
 def _other(param: Param, value: Any) -> Any:
-    """Return another value that a parameter may have; None if its declaration does not show another value."""
+    """Return another possible value of a parameter; None if its declaration shows no other value."""
     if param.type is bool:
         return not value
     if param.type not in (int, float, str) or not param.range:

@@ -1,4 +1,4 @@
-"""The checks of smoothers: finite scores, of each document alone; explanations that add up; search gives what `smooth` says."""
+"""The checks of smoothers: scores are finite and of each document alone, explanations add up, and searches use `smooth`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCUMENTS = 40
 
 
 def _random_scores(subject: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `smooth` gets for random documents. Some have few near documents, and some have none."""
+    """Return arguments of `smooth` for random documents. Some have few near documents, and some have none."""
     random = np.random.default_rng(7)
     shape = DOCUMENTS, subject.made.k
     cosines = -np.sort(-random.random(shape), axis=1)
@@ -24,7 +24,7 @@ def _random_scores(subject: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _smoothed(subject: Subject, given: tuple[np.ndarray, ...], about: str) -> np.ndarray:
-    """Return what `smooth` says. Raise AssertionError if it is not one finite score for each document."""
+    """Return the result of `smooth`. Raise AssertionError unless it is one finite score for each document."""
     scores = np.asarray(called("smooth", subject.made.smooth, *given, about=about))
     assert scores.shape == given[0].shape and np.isfinite(scores).all(), (
         f"smooth returned {scores.dtype} of shape {scores.shape} {about}; return one finite number for each of the "

@@ -34,14 +34,15 @@ QUERIES = ("cranes by the river", "bank", "seal seal pup")
 KINDS = (*plugins.COMPONENTS, *(kind for kind in plugins.KINDS if kind not in plugins.COMPONENTS))
 # The number of documents of the demo collection that are indexed first in checks that add the other documents later.
 SPLIT = 150
-# The years that the documents of the demo collection get as a field, one after the other: the first year and their number.
+# The documents of the demo collection get years as a field, in turn. These are the first year and the number of years.
 FIRST_YEAR, YEARS = 1990, 35
 
 
 class Subject:
-    """A component that is checked: its expression, and a folder for the indexes that the checks build.
+    """A component to check: its expression, and a folder for the indexes that the checks build.
 
-    `kind` is the kind of the component, such as "reader". It is needed only where a name has several kinds.
+    `kind` is the kind of the component, such as "reader". It is needed only if components of several kinds have the
+    name.
     """
 
     def __init__(self, expression: str, folder: str | os.PathLike[str], kind: str = ""):
@@ -65,7 +66,7 @@ class Subject:
 
     @cached_property
     def made(self) -> Any:
-        """The object that the factory makes; for an expander, a filter or a smoother that is fitted, the fitted object."""
+        """The object that the factory makes. For a fitted expander, filter or smoother, it is the fitted object."""
         if self.kind in ("expander", "filter", "smoother"):
             return self.composer.made(self.component)
         return self.component.make()
@@ -80,7 +81,7 @@ class Subject:
         ]
 
     def build(self, name: str, documents: list[Document] | None = None, fields: Sequence[str] = ()) -> Index:
-        """Build and return an index of some documents, by default of all, in a folder of this name."""
+        """Build an index of some documents, by default of all, in a folder with this name, and return it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         # Expanders may add phrases and windows.
         store = "text,terms,positions" if self.kind == "expander" else "text,terms"
@@ -89,7 +90,7 @@ class Subject:
 
     @cached_property
     def index(self) -> Index:
-        """An index of all documents, with the component fitted, or the models that it names."""
+        """An index of all documents. The component, or the models that it names, are fitted to it."""
         index = self.build("whole")
         if self.kind in plugins.COMPONENTS:
             for model in Composer(index.snapshot).unfitted(self.component):
@@ -102,16 +103,16 @@ class Subject:
         return Composer(self.index.snapshot)
 
     def context(self, hits: Hits, query: Query | None = None) -> Feedback:
-        """Return the context that an expander or a filter gets for some hits in the index, found for a query."""
+        """Return the context that an expander or a filter gets for the hits of a query."""
         return Feedback(hits, self.composer.term_table, self.composer.models(self.component), original=query)
 
     def hits(self, text: str, k: int = 1000) -> Hits:
-        """Return the documents that BM25 finds, for a filter or an expander to look at."""
+        """Return the documents that BM25 finds, as input for a filter or an expander."""
         return self.index.search(text, BM25, k=k)
 
 
 def call_of(expression: str) -> Call:
-    """Return the call that an expression is. Raise InputError for any other expression."""
+    """Return an expression as a call. Raise InputError if the expression is not a call."""
     call = parse(expression)
     if not isinstance(call, Call):
         raise InputError(f"{expression} is not one component; name a plugin or a component, such as BM25(k1=0.9).")
@@ -125,9 +126,9 @@ def kind_of(expression: str) -> str:
 
 
 def called(name: str, method: Callable[..., Any], *args: Any, about: str = "") -> Any:
-    """Return what a method of a plugin returns. An exception becomes an AssertionError that names the method.
+    """Call a method of a plugin, and return its result. An exception becomes an AssertionError that names the method.
 
-    `about` says for which arguments, as in "for a query without words".
+    `about` describes the arguments, as in "for a query without words".
     """
     try:
         # The engine ignores NumPy's warnings too, and looks at the results.
@@ -157,7 +158,7 @@ def nodes(tree: Explanation) -> Iterator[Explanation]:
 
 
 def assert_adds_up(node: Explanation) -> None:
-    """Raise AssertionError if the parts of a node do not make its value."""
+    """Raise AssertionError if the parts of a node do not add up to its value."""
     values = [part.value for part in node.parts if part.kind != "evidence"]
     if not values or node.kind not in ("sum", "product"):
         return

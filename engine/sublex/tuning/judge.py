@@ -1,8 +1,8 @@
 """Measure many rankings of the same topics by one measure.
 
-The scores are those of `sublex.evaluation`. For a measure that depends only on the ranks of judged documents, this
-module does not look up the docnos of documents without a judgement, and it cuts rankings after the last judged
-document. This makes tuning faster.
+The scores are those of `sublex.evaluation`. Some measures depend only on the ranks of judged documents. For these,
+tuning is faster: this module does not look up the docnos of documents without a judgement, and cuts rankings after the
+last judged document.
 """
 
 from __future__ import annotations

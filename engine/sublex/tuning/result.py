@@ -193,9 +193,7 @@ class Tuning(InParts):
         return f"<{self.expression} by {self.measure}: {figures}; {tried}, {topics}, {len(self.folds)} folds>"
 
     def parts(self) -> list[Part]:
-        """Return a summary of the search, tables of folds, figures and settings, a remark about ends, and the best
-        command.
-        """
+        """Return the facts of the search, tables of folds, figures and settings, remarks, and the best command."""
         language = "" if self.language == "plain" else f", language={self.language!r}"
         run = f"To run the best setting: index.search(query, tuning.best.setting.tree{language})"
         return [self.tried(), self.table(figures=True), self.settings_table(), self.remark(), run]
@@ -248,9 +246,7 @@ class Training(Tuning):
         return f"{self.expression} by {self.measure}: {len(self.qids):,} topics, {len(self.folds)} folds"
 
     def parts(self) -> list[Part]:
-        """Return a summary of the training, the table of folds and figures, and the code to run the model of all
-        topics.
-        """
+        """Return the facts of the training, the table of folds and figures, and the code for the model of all topics."""
         return [
             self.tried(),
             self.table(figures=True),

@@ -203,7 +203,7 @@ def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]
 def _parameter(component: str, param: Param | None, name: str, shown: str, value: Any, own: Any) -> Place:
     """Return a function that makes the slot of a parameter, or of an item of its list. `shown` is the slot's name.
 
-    An undeclared parameter is no error here, because resolving the expression raises an error for it.
+    An undeclared parameter is accepted here, because resolving the expression raises an error for it.
     """
 
     def place(given: Range) -> Slot:

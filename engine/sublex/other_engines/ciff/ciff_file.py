@@ -16,17 +16,18 @@ from sublex.other_engines.ciff.messages import Messages, MessageSpan
 from sublex.readers.source import FileSource
 from sublex.tools.strings import Strings
 
-# Bytes that a header may have.
+# The largest header, in bytes.
 LONGEST_HEADER = 1 << 20
-# Bytes of the shortest document: its length, and a docno of one byte with the number and the length of that field.
+# The shortest record of a document, in bytes: its length, and a docno of one byte with the number and the length of
+# this field.
 LEAST_DOCUMENT = 4
 
 
 class CiffFile:
     """A CIFF file, plain or compressed, as a `PostingsSource`. The file is read once, from its beginning to its end.
 
-    `header` has the numbers that the file states. `report` notes what the file leaves out, and collection frequencies
-    that are wrong. This class checks gaps and frequencies, and `postings_check` checks the rest.
+    `header` has the numbers that the file states. `report` has notes about parts that the file leaves out, and about
+    wrong collection frequencies. This class checks gaps and frequencies, and `postings_check` checks the rest.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -36,7 +37,7 @@ class CiffFile:
         self._stream = source.open()
         try:
             self.header = _read_header(self._stream, self.name)
-            # Memory for each document is taken before the documents are read.
+            # Memory for all documents is allocated before the documents are read, so their number is checked first.
             if self.header.num_docs * LEAST_DOCUMENT > source.most_bytes():
                 raise InputError(
                     f"{self.name} is damaged: it claims {self.header.num_docs:,} documents, and is too small for them."
@@ -166,7 +167,7 @@ def _in_order(parts: list[tuple[np.ndarray, Strings, np.ndarray]]) -> DocumentsB
 
 
 def _read_header(stream: BinaryIO, path: str) -> CiffHeader:
-    """Read the header. Raise `InputError` if the stream does not begin with one that Sublex understands."""
+    """Read the header. Raise `InputError` if the stream does not begin with a header that Sublex understands."""
     prefix = b""
     while len(prefix) < 5 and not (prefix and prefix[-1] < 128) and (byte := stream.read(1)):
         prefix += byte

@@ -1,7 +1,8 @@
 """Kernels of CIFF: cut a file into its messages, decode and encode posting lists and documents.
 
-Messages are those of protobuf: fields, each with a tag that holds its number and the kind of its value. A number is a varint, seven
-bits a byte, lowest first. Kernels have no bounds checks. Those that decode therefore check every length, and report damage.
+A message is a protobuf message: fields, each with a tag that has its number and the kind of its value. A number is a
+varint: seven bits per byte, lowest bits first. Compiled code has no bounds checks, so kernels that decode check every
+length, and report damage.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from numba import int64
 from sublex.index.posting_kernels import put_number
 from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
-# The faults of a message. DAMAGED: its fields are damaged. COUNT: a posting list has no postings, or another number of
-# them than it states. FREQUENCY: a frequency is not from 1 to MOST. NUMBER: a number is not from 0 to MOST.
+# The faults of a message. DAMAGED: its fields are damaged. COUNT: the number of postings in a list is 0, or differs
+# from the stated number. FREQUENCY: a frequency is not from 1 to MOST. NUMBER: a number is not from 0 to MOST.
 SOUND, DAMAGED, COUNT, FREQUENCY, NUMBER = 0, 1, 2, 3, 4
 MOST = 2**31 - 1
 # The kinds of values.
@@ -41,7 +42,7 @@ def _varint(data, at, end):
 
 @inner
 def _skip(data, at, end, kind):
-    """Return the place where the value at data[at], of an unknown field, ends.
+    """Return the end of the value at data[at], which belongs to an unknown field.
 
     Return -1 if the value ends beyond `end`, or if its kind is unknown.
     """
@@ -64,11 +65,11 @@ def _skip(data, at, end, kind):
 
 @kernel((STORED_U8, int64, I64, I64), before="import")
 def split(data, at, starts, ends):
-    """Find the complete messages in data[at:], at most len(starts). Each message follows its length, a varint.
+    """Find the complete messages in data[at:], at most len(starts). The length of each, a varint, stands before it.
 
-    Message k is data[starts[k]:ends[k]]. Returns the number of messages found, the place where the length of the next
-    message begins, and the number of bytes from this place to the end of the next message: 0 if that is not known yet,
-    -1 if the length is damaged.
+    Message k is data[starts[k]:ends[k]]. Return three values: the number of messages found, the place where the length
+    of the next message begins, and the number of bytes from this place to the end of the next message. The last is 0 if
+    it is not known yet, and -1 if the length is damaged.
     """
     for k in range(len(starts)):
         size, begin = _varint(data, at, len(data))
@@ -109,9 +110,8 @@ def _posting(data, at, end):
 def _list(data, at, end, docs, tfs, o, term):
     """Decode the posting list data[at:end] to docs[o:] and tfs[o:].
 
-    `term` gets three values: where the term begins in `data`, where it ends, and its stated frequency in the
-    collection. Returns a fault, or SOUND; the wrong number that is the fault, or 0; and the place after the last
-    posting in `docs`.
+    `term` gets three values: the begin and the end of the term in `data`, and its stated frequency in the collection.
+    Return a fault or SOUND, the wrong number or 0, and the place after the last posting in `docs`.
     """
     first, claimed, last = o, np.int64(0), np.int64(0)
     while at < end:
@@ -158,9 +158,9 @@ def _list(data, at, end, docs, tfs, o, term):
 def decode_lists(data, starts, ends, terms, df, docs, tfs):
     """Decode the posting lists data[starts[k]:ends[k]].
 
-    terms[3k:3k + 3] gets three values: where the term of list k begins in `data`, where it ends, and its stated
-    frequency in the collection. df[k] gets its number of postings. `docs` and `tfs` need room for one posting per
-    LEAST_POSTING bytes of data. Returns the number of postings, the number k of the first faulty list or -1, its fault,
+    terms[3k:3k + 3] gets three values for list k: the begin and the end of the term in `data`, and its stated frequency
+    in the collection. df[k] gets the number of postings of list k. `docs` and `tfs` need room for one posting per
+    LEAST_POSTING bytes of data. Return the number of postings, the number k of the first faulty list or -1, its fault,
     and the wrong number in it.
     """
     o = np.int64(0)
@@ -219,7 +219,7 @@ def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
 
 @inner
 def _width(value):
-    """Return how many bytes a number takes as a varint; the number is not negative."""
+    """Return the number of bytes of a varint. `value` is not negative."""
     width = 1
     while value >= 128:
         value >>= 7
@@ -252,7 +252,7 @@ def _field_width(value):
 
 @kernel((STORED_U8, I64, I64, I32, I32), before="export")
 def encode_lists(terms, sizes, df, docs, tfs):
-    """Return posting lists as messages, with the length of each message before it.
+    """Encode posting lists as messages, with the length of each message before it.
 
     Terms lie end to end in `terms`; term k has sizes[k] bytes. Posting lists lie end to end in `docs` and `tfs`; the
     list of term k has df[k] postings.
@@ -292,7 +292,7 @@ def encode_lists(terms, sizes, df, docs, tfs):
 
 @kernel((STORED_U8, I64, I64, int64), before="export")
 def encode_documents(docnos, sizes, lengths, first):
-    """Return the records of documents as messages, with the length of each message before it.
+    """Encode the records of documents as messages, with the length of each message before it.
 
     Document k has the number first + k and the length lengths[k]. Docnos lie end to end; docno k has sizes[k] bytes.
     """

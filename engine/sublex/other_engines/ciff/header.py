@@ -1,4 +1,4 @@
-"""The header of a CIFF file: what it states, and its bytes as a protobuf message."""
+"""The header of a CIFF file: its values, and its bytes as a protobuf message."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 # The version of the format that Sublex reads and writes.
 VERSION = 1
-# How the description of a file that Sublex wrote begins; the analyzer's expression follows.
+# The begin of the description in a file that Sublex wrote. The analyzer's expression follows.
 DESCRIPTION = "Written by Sublex. Analyzer: "
 _MASK = 2**64 - 1
 
 
 class CiffHeader(NamedTuple):
-    """The header of a CIFF file, by the names of the format's own fields.
+    """The header of a CIFF file.
 
-    `num_postings_lists` and `num_docs` count the posting lists and documents in the file. The fields that begin with
-    `total_` count those of the whole collection; the file may hold only a part of it. `description` is a text for
-    people.
+    Its attributes have the names of the format's fields. `num_postings_lists` and `num_docs` count the posting lists
+    and documents in the file. The fields that begin with `total_` count those of the whole collection; the file may
+    have only a part of the collection. `description` is a text for people.
     """
 
     version: int = 0
@@ -50,7 +50,7 @@ class CiffHeader(NamedTuple):
 
 
 def decoded(message: bytes) -> CiffHeader:
-    """Return the header that a message holds. Raise `ValueError` if it is damaged."""
+    """Return the header in a message. Raise `ValueError` if the message is damaged."""
     values: dict[int, int | float | str] = {}
     for number, value in _fields(message):
         if (number <= 6 and isinstance(value, int)) or (number == 7 and isinstance(value, float)):
@@ -89,7 +89,7 @@ def _tag(number: int, kind: int) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Return a number as a varint; a negative one as its two's complement of 64 bits."""
+    """Return a number as a varint. A negative number is written as its two's complement of 64 bits."""
     value &= _MASK
     out = bytearray()
     while value >= 128:

@@ -1,4 +1,4 @@
-"""Cut the stream of a CIFF file into messages. A wrong length in the file makes it use no more memory."""
+"""Cut the stream of a CIFF file into messages. A wrong length in the file cannot make this use more memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sublex.errors import InputError
 from sublex.readers.lines import LONGEST_RECORD
 from sublex.tools.messages import counted
 
-# The number of bytes that are read at a time, and the most messages that are found at a time.
+# The number of bytes that are read at a time, and the highest number of messages that are found at a time.
 CHUNK, MESSAGES = 1 << 22, 1 << 16
 
 
 class MessageSpan(NamedTuple):
-    """Messages that follow one another: message k is `data[starts[k]:ends[k]]`. `first` is the number of the first one."""
+    """Consecutive messages: message k is `data[starts[k]:ends[k]]`. `first` is the number of the first message."""
 
     data: np.ndarray
     starts: np.ndarray
@@ -25,7 +25,7 @@ class MessageSpan(NamedTuple):
 
 
 class Messages:
-    """The messages of a stream. Each message follows its length. `path` names the file in errors."""
+    """The messages of a stream. The length of each message stands before it. `path` names the file in errors."""
 
     def __init__(self, stream: BinaryIO, path: str):
         self.path = path
@@ -59,11 +59,11 @@ class Messages:
                 raise InputError(f"{self.path} is cut short: it ends after {counted(found, kind)} of {count:,}.")
 
     def is_at_end(self) -> bool:
-        """Return whether the stream has nothing more."""
+        """Return whether the stream is at its end."""
         return self._at == len(self._data) and not self._read(1)
 
     def _read(self, needed: int) -> bool:
-        """Read until `needed` bytes are in memory that are not yet cut into messages, or until the stream ends.
+        """Read until memory has `needed` bytes that are not cut into messages yet, or until the stream ends.
 
         Return whether any byte was read.
         """

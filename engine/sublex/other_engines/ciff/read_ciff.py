@@ -15,18 +15,19 @@ from sublex.language.profiles import profile as find_profile
 from sublex.other_engines.ciff.ciff_file import CiffFile
 from sublex.other_engines.from_postings import create_from_postings
 
-# The number of terms that the analyzer is tried on, and the share of these terms that it should not change. The right
-# analyzer of a language leaves nine in ten, since a stemmer may shorten a stem once more; a stemmer on words that were
-# not stemmed leaves four in ten.
+# The number of terms on which the analyzer is tried, and the share of these terms that it should not change. The right
+# analyzer of a language leaves about nine of ten terms unchanged, because a stemmer may shorten a stem again. If the
+# terms were not stemmed, a stemmer leaves four of ten unchanged.
 SAMPLE, LEAST_KEPT = 1000, 0.8
 NOT_CARRIED = "CIFF carries no texts and no written forms of words, so documents cannot be shown"
 
 
 def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None, registry: plugins.Registry) -> str:
-    """Return the expression of the analyzer for the terms of a file: `analyzer`, or if it is None that of `profile`.
+    """Return the expression of the analyzer for the terms of a file.
 
-    Raise an error for an analyzer or a profile that does not exist. Raise `InputError` if both are None: the file does
-    not name its analyzer, and with a wrong analyzer queries find nothing.
+    It is `analyzer`, or the analyzer of `profile` if this is None. Raise an error for an analyzer or a profile that
+    does not exist. Raise `InputError` if both are None, because the file does not name its analyzer, and with a wrong
+    analyzer queries find nothing.
     """
     if analyzer is not None or profile is not None:
         default = "" if profile is None else find_profile(profile).analyzer

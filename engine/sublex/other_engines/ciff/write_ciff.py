@@ -39,10 +39,10 @@ def write_ciff(
     progress: Callable[[int, int], None] = lambda terms, total: None,
     overwrite: bool = False,
 ) -> Exported:
-    """Write the postings and documents of an index as a CIFF file, and return the counts of what it holds.
+    """Write the postings and documents of an index as a CIFF file, and return the numbers of its parts.
 
-    The file is compressed if its name ends in `.gz`. An existing file is replaced only with `overwrite`, when the new file
-    is finished. If `path` is a pipe, the bytes are written into it.
+    The file is compressed if its name ends in `.gz`. An existing file is replaced only with `overwrite`, and only when
+    the new file is finished. If `path` is a pipe, the bytes are written into it.
     """
     target = Path(path)
     if target.suffix in set(COMPRESSED) - {".gz"}:
@@ -86,7 +86,7 @@ def _lists(batch: PostingsBatch) -> tuple[int, memoryview]:
 
 
 def _numbered(batches: Iterator[DocumentsBatch]) -> Iterator[tuple[int, DocumentsBatch]]:
-    """Yield batches with the number of their first document."""
+    """Yield the batches, each with the number of its first document."""
     first = 0
     for batch in batches:
         yield first, batch

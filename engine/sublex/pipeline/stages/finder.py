@@ -160,5 +160,5 @@ class _FoundDocuments:
 
 
 def finder_scorer(finder: Finder, snapshot: Snapshot, cache: Cache | None) -> Scorer:
-    """Return the scorer of a finder. With a cache, expressions that are composed with it share what the function finds."""
+    """Return the scorer of a finder. Expressions that are composed with the same cache share the documents found."""
     return Scorer(partial(FinderScoring, finder, _FoundDocuments(finder, snapshot, cache).find_all))

@@ -1,4 +1,4 @@
-"""Python functions as expanders: makes a weighted query of what a user's function returns."""
+"""Python functions as expanders: make a weighted query of the result of a user's function."""
 
 from __future__ import annotations
 

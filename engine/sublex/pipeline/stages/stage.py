@@ -202,7 +202,7 @@ def obeying(
 
 
 def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:
-    """Return the scores of documents among the hits; -inf for a document that is no hit."""
+    """Return the scores of documents in the hits. A document that is not a hit has -inf."""
     if not len(hits):
         return np.full(len(docs), NO_OPINION)
     order = np.argsort(hits.docs)
@@ -212,6 +212,6 @@ def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:
 
 
 def rank_in(hits: Hits, doc: int) -> int:
-    """Return the rank of a document among the hits, from 1 on; 0 if the document is no hit."""
+    """Return the rank of a document in the hits, from 1 on. A document that is not a hit has 0."""
     place = np.flatnonzero(hits.docs == doc)
     return int(place[0]) + 1 if len(place) else 0

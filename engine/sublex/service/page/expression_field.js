@@ -38,13 +38,14 @@ export class Expression extends Component {
     const field = this.input.current;
     const at = field.selectionStart;
     const begin = at - this.state.word.length;
-    this.props.onType(field.value.slice(0, begin) + offer.text + field.value.slice(at));
+    const end = begin + offer.text.length;
+    // The field changes at once, so that letters typed next stand behind the offer.
+    field.value = field.value.slice(0, begin) + offer.text + field.value.slice(at);
+    field.focus();
+    field.setSelectionRange(end, end);
+    this.props.onType(field.value);
     this.setState({ offers: [], chosen: -1 });
-    requestAnimationFrame(() => {
-      field.focus();
-      field.setSelectionRange(begin + offer.text.length, begin + offer.text.length);
-      this.complete(field);
-    });
+    this.complete(field);
   }
 
   key = (event) => {

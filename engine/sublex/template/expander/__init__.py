@@ -19,7 +19,7 @@ PARAMS = [
 
 @dataclass
 class ChiSquared:
-    """Adds the terms that are most frequent in the first documents, against the whole collection, by chi-squared.
+    """Adds terms by chi-squared: those that are much more frequent in the first documents than in the whole collection.
 
     C. Carpineto, R. de Mori, G. Romano, B. Bigi: An information-theoretic approach to automatic query expansion. ACM
     Transactions on Information Systems 19(1), 2001.
@@ -30,7 +30,7 @@ class ChiSquared:
     beta: float
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with the terms of highest chi-squared; the query itself if no documents were found."""
+        """Return the query with the terms of highest chi-squared. If no documents were found, return the query itself."""
         counts: Counter[int] = Counter()
         # There may be more documents than the expander asks for.
         for vector in context.term_vectors(context.docs[: self.docs]):
@@ -41,7 +41,7 @@ class ChiSquared:
         found = np.array([counts[number] for number in numbers.tolist()], np.float64)
         expected = context.stats(numbers).cf / context.collection.tokens
         values = (found / found.sum() - expected) ** 2 / expected
-        # Of terms with equal values, the terms with the lowest numbers are taken.
+        # If values are equal, the terms with the lowest numbers are taken.
         best = np.argsort(-values, kind="stable")[: self.terms]
         weights = self.beta * values[best] / max(values[best[0]], 1e-300)
         added = (

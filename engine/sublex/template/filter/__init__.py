@@ -25,8 +25,8 @@ class Between:
     first: int
     last: int
 
-    # The answer for a document depends on this document alone. So the engine asks once, and searches among the documents
-    # that pass.
+    # The answer for a document depends on this document alone. So the engine asks only once, and then searches only
+    # documents that pass.
     per_document = True
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:

@@ -14,14 +14,15 @@ PARAMS = [
 
 
 class F2EXP(Ranker):
-    """F2-EXP, a formula made to fulfil axioms: the rarity of a term times a share that grows with its frequency.
+    """F2-EXP: the rarity of a term times a share that grows with its frequency.
 
-    H. Fang, C. Zhai: An exploration of axiomatic approaches to information retrieval. SIGIR 2005.
+    The formula was designed to fulfil axioms. H. Fang, C. Zhai: An exploration of axiomatic approaches to information
+    retrieval. SIGIR 2005.
     """
 
-    # What `score` reads of documents. What it leaves out is NaN.
+    # The statistics of documents that `score` reads. All others are NaN.
     reads = ("length",)
-    # What `sublex plugin test` checks of the scores, besides what holds for every ranker.
+    # Properties of the scores that `sublex plugin test` checks in addition to those of every ranker.
     claims = ("rises with tf", "falls with length", "falls with df")
 
     def __init__(self, s: float, k: float):

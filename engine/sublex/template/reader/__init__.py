@@ -30,7 +30,7 @@ class Ris:
     Research Information Systems: RIS format specifications. https://en.wikipedia.org/wiki/RIS_(file_format)
     """
 
-    # Small files by which `sublex plugin test` checks the reader, with the docnos in them.
+    # Small files with the docnos in them. `sublex plugin test` checks the reader by these files.
     examples = (Example("references.ris", RIS, ("fang2005", "salton1971")),)
 
     def detect(self, path: str, head: bytes) -> bool:
@@ -38,7 +38,10 @@ class Ris:
         return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"TY  - ")
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        """Yield a document for each record: ID is its docno, TI or T1 its title, AB its text, and all else its fields."""
+        """Yield a document for each record.
+
+        ID is its docno, TI or T1 its title, and AB its text. All other tags are fields.
+        """
         record: dict[str, str] = {}
         begin = 0
         with source.open() as stream:
@@ -54,7 +57,7 @@ class Ris:
                         report.malformed(source.path, begin, "the record has no end, ER")
                     record, begin = {}, number
                 if tag != "ER":
-                    # A tag that comes again, such as AU for each author, adds to its value.
+                    # A repeated tag, such as AU for each author, adds to the value.
                     record[tag] = f"{record[tag]}; {value}" if tag in record else value
                 elif record.get("ID"):
                     report.line = begin

@@ -1,4 +1,4 @@
-"""NAME makes documents of records, and reports those that it cannot read."""
+"""NAME makes documents of records, and reports records that it cannot read."""
 
 import sublex
 

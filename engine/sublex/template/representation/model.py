@@ -13,7 +13,7 @@ from sublex.contracts.stored import Declared, Json, Numbers
 class Model(Representation):
     """Cosines of sums of random directions.
 
-    Raise `version` when fitting or encoding comes to give another result. `help(Representation)` describes each method.
+    Raise `version` when you change the result of fitting or encoding. `help(Representation)` describes each method.
     """
 
     version = 1
@@ -61,7 +61,7 @@ class Model(Representation):
         return list(self.encode_documents(inputs))
 
     def score(self, query: np.ndarray, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return cosines; no opinion on any document for a query without known terms."""
+        """Return cosines. For a query without known terms, no document gets a score."""
         if not query.any():
             return np.full(len(view) if docs is None else len(docs), -np.inf)
         return view.products(query, docs)

@@ -1,4 +1,4 @@
-"""NAME fulfils the contracts of all that it registers."""
+"""The components of NAME fulfil their contracts."""
 
 import pytest
 
