@@ -697,7 +697,9 @@ def parse(text: str) -> Expression:
 
     tree = parser.parse(text)
     for node in walk(tree):
-        if isinstance(node, Call) and node.name in PYTHON_WORDS:
+        # A text can name a learned model by its file, but no other object.
+        is_file = isinstance(node, Call) and node.name == "learned" and "@" not in str(node.args[:1])
+        if isinstance(node, Call) and node.name in PYTHON_WORDS and not is_file:
             raise UnknownName(python_object(node.name))
     return tree
 

@@ -49,6 +49,13 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
             }
             for each in result.sets
         },
+        "experiments": {
+            each.name: {
+                "experiment": each.expression, "units": each.units, "failure": each.failure,
+                "cases": [{"name": case.name, "measures": case.means} for case in each.systems],
+            }
+            for each in result.experiments
+        },
         "published": beside(result.published),
         "expected": beside(result.expected),
         "claims": [
@@ -68,7 +75,7 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
 
 def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
     """Return which figures of a study moved as Shown. The exit code is 1 if any did."""
-    number = sum(len(system.means) for each in result.sets for system in each.systems)
+    number = sum(len(system.means) for each in (*result.sets, *result.experiments) for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"
     against = against if has_lock else "the expected figures"
 

@@ -16,10 +16,11 @@ from sublex.errors import InputError, contract
 from sublex.language.expression import Change, Expression, no_ranges, operand, print_value
 from sublex.language.given_scores import finite_scores
 from sublex.language.python_parts import PythonPart, make_part
+from sublex.tools.files import hash_of
 from sublex.trees.forest import Forest, UnreadModel, read_forest
 
-# The most features of a model.
-MOST = 1000
+# The most features of a model, and the digits of the hash of a file that are shown.
+MOST, DIGITS = 1000, 16
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -31,6 +32,8 @@ class LearnedModel(PythonPart):
 
     word = "learned"
     parts: tuple[Expression, ...] = field(default=())
+    # The file that the model was read from, as the user wrote it; "" for an object.
+    file: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,8 +90,11 @@ def learned(
         raise InputError("sublex.learned takes a list of expressions, as in sublex.learned(model, ['BM25', 'lsi']).")
     given = tuple(operand(part, ">>") for part in parts)
     check_parts(given)
-    if isinstance(model, (str, os.PathLike)):
-        name, model = Path(model).name if name is None else name, read_forest(model)
+    file = os.fspath(model) if isinstance(model, (str, os.PathLike)) else ""
+    if file:
+        name, model = Path(file).name if name is None else name, read_forest(file)
+        # A file is known by its content.
+        version = hash_of(Path(file))[:DIGITS] if version is None else version
     if isinstance(model, type) or not callable(getattr(model, "predict", None)):
         kind = model.__name__ if isinstance(model, type) else type(model).__name__
         raise InputError(
@@ -100,7 +106,7 @@ def learned(
         width, named = model.width, model.names
     if isinstance(width, (int, np.integer)):
         _check_names(int(width), named, given)
-    return make_part(LearnedModel, "model", model, name, version, parts=given)
+    return make_part(LearnedModel, "model", model, name, version, parts=given, file=file)
 
 
 def check_parts(parts: Sequence[Expression]) -> None:

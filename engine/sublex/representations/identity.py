@@ -20,6 +20,7 @@ from sublex.index.entries import Manifest, ResourceEntry, VectorsEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
 from sublex.language.known_encoders import with_known_encoders
+from sublex.language.learned_files import with_learned_models
 from sublex.language.names import written_out
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
@@ -63,7 +64,9 @@ class Namer:
         """Return an expression with the names of the index replaced by what they stand for."""
         known = {**self.resources.entries, **self.resources.other_entries}
         # The names of the user's encoders come last, so that nothing of an index stands for a folder.
-        return with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
+        whole = with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
+        # So do models in files, which no name of an index stands for either.
+        return with_learned_models(whole, self.registry)
 
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError when it is not a single component."""

@@ -345,7 +345,7 @@ def run_identity(
         code = {**versions(), **code_of([pipeline.expression], work.registry)}
         return {**shared, "expression": str(pipeline), "models": pipeline.models, "code": code}
     tried = settings(work, index, system)
-    models = {model: _fingerprint(index, model) for setting in tried for model in index.models_in(setting)}
+    models = {model: model_fingerprint(index, model) for setting in tried for model in index.models_in(setting)}
     code = {**versions(), **versions_of_measures(), **code_of(tried[:1], work.registry)}
     return {
         **shared, "expression": str(tree), "models": models, "code": code, "judgements": asked.qrels_hash,
@@ -358,7 +358,7 @@ def versions_of_measures() -> dict[str, str]:
     return versions(STATISTICS)
 
 
-def _fingerprint(index: Index, model: str) -> str:
+def model_fingerprint(index: Index, model: str) -> str:
     """Return the checksums of a fitted model and of its rows; "" if it is not fitted."""
     entry = next((entry for entry in index.fitted.values() if entry.expression == model), None)
     return "" if entry is None else hash_of_value(repr((entry.model, sorted(entry.rows.items()))))
