@@ -711,13 +711,15 @@ def test_a_folder_that_is_not_a_study_s_is_left_alone(study, tmp_path):
         engine.study(file, tmp_path / "link")
 
 
-@pytest.mark.parametrize("name", ["runs", "runs/demo", "state", "reports", "indexes", "indexes/demo"])
+@pytest.mark.parametrize(
+    "name", ["runs", "runs/demo", "state", "reports", "indexes", "indexes/demo", "indexes/demo/representations"]
+)
 def test_nothing_is_written_through_a_link_in_the_folder_of_a_study(finished, tmp_path, name):
     place = finished.parent / "study-study" / name
     shutil.move(place, tmp_path / "moved")
     place.symlink_to(tmp_path / "moved")
     before = sorted(path for path in (tmp_path / "moved").rglob("*"))
-    with pytest.raises(InputError, match="is a symbolic link, and studies write through none"):
+    with pytest.raises(InputError, match="is a symbolic link, and studies read and write through none"):
         engine.study(finished)
     assert before == sorted(path for path in (tmp_path / "moved").rglob("*"))
 

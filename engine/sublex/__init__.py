@@ -396,7 +396,8 @@ def measure(
     judgements, setup = qrels_of(qrels, contradictions), Setup(_index(index), _topics(topics))
     notes = list(judgements.notes)
     (system,), judgements, left_out = collapsed([system_of(run, setup)], judgements, collapse)
-    warn([*notes, *left_out, *system.run.notes, *input_warnings([system], judgements, setup.topics, setup.index)])
+    notes += [*left_out, *system.notes, *system.run.notes]
+    warn([*notes, *input_warnings([system], judgements, setup.topics, setup.index)])
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
 
@@ -797,6 +798,7 @@ def learned(
     *,
     name: str | None = None,
     version: str | int | None = None,
+    topics: Any = None,
 ) -> LearnedModel:
     """Return a part of an expression that ranks by a learned model, as in `"BM25 % 200" >> sublex.learned(model, ["BM25", "lsi"])`.
 
@@ -811,10 +813,14 @@ def learned(
         parts: The expressions of the features, each with a normaliser around it if the model should get normalised scores.
         name: The name in the printed form, `learned(name@hash, […])`; by default that of the model's class, or of the file.
         version: A text or number that stands for the hash of the model. Change it whenever the model changes.
+        topics: The topics that the model learned from, as `sublex.compare` takes them. A comparison on one of them warns. A model
+            that `sublex.tune` trained knows its topics.
     """
     from sublex.language.learned import learned
+    from sublex.trec.given_topics import topics_of
 
-    return learned(model, parts, name, version)
+    known = [] if topics is None else [topic.text for topic in topics_of(topics)]
+    return learned(model, parts, name, version, known)
 
 
 def features(

@@ -25,7 +25,9 @@ ON_REUTERS = [
     Param("labels", int, 100, range=(2, 5000), help="labelled documents in a draw"),
     Param("draws", int, 5, range=(1, 100), help="draws of labelled documents"),
     Param("r", int, 500, range=(1, 20000), help="prototypes"),
-    Param("p", tuple, (0.5, 0.7, 0.9), help="shares of words removed, of which the best is chosen, or each is measured"),
+    Param(
+        "p", tuple, (0.5, 0.7, 0.9), help="shares of words removed, of which the best is chosen, or each is measured"
+    ),
     Param("layers", tuple, (1, 3, 5), help="numbers of layers, of which the best is chosen, or each is measured"),
     Param("unit", bool, False, help="scale the rows of each representation to length 1"),
 ]
@@ -70,23 +72,23 @@ def register_representations(register: Register) -> None:
 
 def classification(**params: Any) -> Experiment:
     """Return the classification of Reuters-21578 with few labels: accuracy of dCoT, bags of words, LSI and LDA."""
-    from sublex_dcot.experiments import Classification
+    from sublex_dcot.experiments import ReutersClassification
 
-    return Classification(**params)
+    return ReutersClassification(**params)
 
 
 def noise(**params: Any) -> Experiment:
     """Return the classification of Reuters-21578 by dCoT with several shares of words removed and numbers of layers."""
-    from sublex_dcot.experiments import Noise
+    from sublex_dcot.experiments import ReutersNoise
 
-    return Noise(**params)
+    return ReutersNoise(**params)
 
 
 def evoked(**params: Any) -> Experiment:
     """Return the ranks of prototypes among those that words of Reuters-21578 evoke."""
-    from sublex_dcot.experiments import Evoked
+    from sublex_dcot.experiments import EvokedPrototypes
 
-    return Evoked(**params)
+    return EvokedPrototypes(**params)
 
 
 @hookimpl

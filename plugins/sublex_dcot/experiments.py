@@ -28,7 +28,7 @@ WEIGHTS = (0.5, 1.0)
 CHOOSING, MEASURING = 1, 2
 
 
-class Task(NamedTuple):
+class ReutersTask(NamedTuple):
     """Counts, rows in the index and topics of the documents, the first `train` of which are for training, and the words."""
 
     x: csr_array
@@ -43,7 +43,7 @@ class Task(NamedTuple):
         return np.arange(self.train, len(self.topics))
 
 
-def reuters(index: Any) -> Task:
+def reuters(index: Any) -> ReutersTask:
     """Return the documents of ModApte with a single topic, over the words of two or more training documents."""
     topics, split = [], []
     for document in index.documents():
@@ -60,28 +60,28 @@ def reuters(index: Any) -> Task:
     words = np.flatnonzero(np.bincount(matrix[parts[0]].indices, minlength=matrix.shape[1]) >= 2)
     chosen = np.concatenate(parts)
     x = csr_array(matrix[chosen][:, words].astype(np.float64))
-    return Task(x, chosen, of[chosen], len(parts[0]), [index.corpus.vocabulary[k] for k in words])
+    return ReutersTask(x, chosen, of[chosen], len(parts[0]), [index.corpus.vocabulary[k] for k in words])
 
 
-class Variant(NamedTuple):
+class RowVariant(NamedTuple):
     """A way to represent documents: blocks of columns side by side, each with a weight."""
 
     blocks: tuple[tuple[Any, ...], ...]
     weights: tuple[float, ...] = (1.0,)
 
 
-class Blocks:
+class ReutersBlocks:
     """The blocks that variants consist of, each computed on first use and scaled to a mean square of 1 on training documents.
 
     With `unit`, each row is scaled to length 1 first.
     """
 
-    def __init__(self, task: Task, unit: bool, workers: int, r: int, deepest: int):
+    def __init__(self, task: ReutersTask, unit: bool, workers: int, r: int, deepest: int):
         self.task, self.unit, self.workers, self.r, self.deepest = task, unit, workers, r, deepest
         self._made: dict[tuple[Any, ...], Any] = {}
         self._models: dict[tuple[Any, ...], np.ndarray] = {}
 
-    def of(self, variant: Variant) -> list[Any]:
+    def of(self, variant: RowVariant) -> list[Any]:
         """Return the blocks of a variant, times their weights."""
         return [self._block(key) * weight for key, weight in zip(variant.blocks, variant.weights, strict=True)]
 
@@ -150,25 +150,25 @@ class _OnReuters:
         self.labels, self.r, self.unit = labels, r, unit
         self.p, self.layers = _numbers("p", p, 0.01, 0.99, float), _numbers("layers", layers, 1, 10, int)
         self.units = tuple(f"draw {number}" for number in range(1, draws + 1))
-        self._task: Task | None = None
+        self._task: ReutersTask | None = None
 
-    def task(self, work: ExperimentWork) -> Task:
+    def task(self, work: ExperimentWork) -> ReutersTask:
         """Return the task, read once."""
         if self._task is None:
             self._task = reuters(work.index)
         return self._task
 
-    def pool(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
+    def pool(self, task: ReutersTask) -> tuple[np.ndarray, np.ndarray]:
         """Return the training documents that choose parameters, and those of which labelled ones are drawn."""
         order = np.random.default_rng(0).permutation(task.train)
         return order[: task.train // 5], order[task.train // 5 :]
 
-    def drawn(self, task: Task, use: int, number: int) -> np.ndarray:
+    def drawn(self, task: ReutersTask, use: int, number: int) -> np.ndarray:
         """Return a draw of labelled documents."""
         return draws(self.pool(task)[1], self.labels, (use, self.labels, number))
 
 
-class Classification(_OnReuters):
+class ReutersClassification(_OnReuters):
     """Accuracy of representations with few labelled documents, each with the parameters that are best on held-out training documents."""
 
     def __init__(self, *, widths: Sequence[Any], tuning: int, lda: Any, **given: Any):
@@ -176,19 +176,21 @@ class Classification(_OnReuters):
         self.widths, self.tuning, self.lda = _numbers("widths", widths, 1, 200, int), tuning, lda
         self._families = self._variants()
         self.cases = tuple(self._families)
-        self._best: dict[str, Variant] = {}
-        self._blocks: Blocks | None = None
+        self._best: dict[str, RowVariant] = {}
+        self._blocks: ReutersBlocks | None = None
 
-    def _variants(self) -> dict[str, list[Variant]]:
-        found = {f"BoW, {base}": [Variant(((base,),))] for base in ("counts", "log", "tf-idf")}
+    def _variants(self) -> dict[str, list[RowVariant]]:
+        found = {f"BoW, {base}": [RowVariant(((base,),))] for base in ("counts", "log", "tf-idf")}
         for base in ("counts", "tf-idf"):
-            found[f"LSI, {base}"] = [Variant((("lsi", base, width),)) for width in self.widths]
+            found[f"LSI, {base}"] = [RowVariant((("lsi", base, width),)) for width in self.widths]
         if self.lda is not None:
-            found["LDA"] = [Variant((("LDA",),))]
+            found["LDA"] = [RowVariant((("LDA",),))]
         for base in ("counts", "log"):
             grid = [("dcot", base, p, layers) for p, layers in product(self.p, self.layers)]
-            found[f"dCoT, {base}, h"] = [Variant((h,)) for h in grid]
-            found[f"dCoT, {base}, [x; h]"] = [Variant(((base,), h), (weight, 1.0)) for h in grid for weight in WEIGHTS]
+            found[f"dCoT, {base}, h"] = [RowVariant((h,)) for h in grid]
+            found[f"dCoT, {base}, [x; h]"] = [
+                RowVariant(((base,), h), (weight, 1.0)) for h in grid for weight in WEIGHTS
+            ]
         return found
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
@@ -202,30 +204,34 @@ class Classification(_OnReuters):
             found[case] = [accuracy(blocks.of(best[case]), task.topics, labelled, task.test)]
         return found
 
-    def _chosen(self, task: Task, work: ExperimentWork) -> tuple[Blocks, dict[str, Variant]]:
+    def _chosen(self, task: ReutersTask, work: ExperimentWork) -> tuple[ReutersBlocks, dict[str, RowVariant]]:
         """Return the blocks, and the variant of each representation that is best on held-out training documents."""
         if self._blocks is None:
-            self._blocks = Blocks(task, self.unit, work.workers, self.r, max(self.layers))
+            self._blocks = ReutersBlocks(task, self.unit, work.workers, self.r, max(self.layers))
             if self.lda is not None:
                 self._blocks.put("LDA", np.sqrt(work.vectors(self.lda)[task.rows]))
         if not self._best:
             held_out, _ = self.pool(task)
             tuning = [self.drawn(task, CHOOSING, number) for number in range(self.tuning)]
-            best: dict[str, Variant] = {}
+            best: dict[str, RowVariant] = {}
             for done, (case, variants) in enumerate(self._families.items()):
                 work.progress(done, len(self.cases), "representations chosen")
-                means = [self._mean(variant, task, tuning, held_out) for variant in variants] if len(variants) > 1 else [0]
+                means = (
+                    [self._mean(variant, task, tuning, held_out) for variant in variants] if len(variants) > 1 else [0]
+                )
                 best[case] = variants[int(np.argmax(means))]
             self._best = best
         return self._blocks, self._best
 
-    def _mean(self, variant: Variant, task: Task, tuning: Sequence[np.ndarray], held_out: np.ndarray) -> float:
+    def _mean(
+        self, variant: RowVariant, task: ReutersTask, tuning: Sequence[np.ndarray], held_out: np.ndarray
+    ) -> float:
         assert self._blocks is not None
         blocks = self._blocks.of(variant)
         return float(np.mean([accuracy(blocks, task.topics, labelled, held_out) for labelled in tuning]))
 
 
-class Noise(_OnReuters):
+class ReutersNoise(_OnReuters):
     """Accuracy of [x; h] by the share of words removed in training, and by the number of layers."""
 
     def __init__(self, *, base: str, weight: float, **given: Any):
@@ -233,17 +239,17 @@ class Noise(_OnReuters):
         self.base, self.weight = base, weight
         self._grid = {_setting(p, layers): (p, layers) for p, layers in product(self.p, self.layers)}
         self.cases = tuple(self._grid)
-        self._blocks: Blocks | None = None
+        self._blocks: ReutersBlocks | None = None
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
         """Return the accuracy of each setting on the test documents, for a draw of labelled documents."""
         task = self.task(work)
         if self._blocks is None:
-            self._blocks = Blocks(task, self.unit, work.workers, self.r, max(self.layers))
+            self._blocks = ReutersBlocks(task, self.unit, work.workers, self.r, max(self.layers))
         labelled, found = self.drawn(task, MEASURING, self.units.index(unit)), {}
         for done, (case, (p, layers)) in enumerate(self._grid.items()):
             work.progress(done, len(self.cases), "settings")
-            variant = Variant(((self.base,), ("dcot", self.base, p, layers)), (self.weight, 1.0))
+            variant = RowVariant(((self.base,), ("dcot", self.base, p, layers)), (self.weight, 1.0))
             found[case] = [accuracy(self._blocks.of(variant), task.topics, labelled, task.test)]
         return found
 
@@ -252,7 +258,7 @@ def _setting(p: float, layers: int) -> str:
     return f"p = {p:g}, {layers} layer{'s' * (layers > 1)}"
 
 
-class Evoked:
+class EvokedPrototypes:
     """The rank of a prototype among all that a word evokes above an empty document, and 1 or 0: it is among the first ten."""
 
     measures = ("rank", "among the first ten")

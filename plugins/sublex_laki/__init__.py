@@ -181,16 +181,16 @@ RELATEDNESS = [
 
 def classification(**params: Any) -> Experiment:
     """Return the classification of titles: accuracy of keyphrases, topics, LSI, words and mentioned keyphrases."""
-    from sublex_laki.experiments import Classification
+    from sublex_laki.experiments import TitleClassification
 
-    return Classification(**params)
+    return TitleClassification(**params)
 
 
 def relatedness(**params: Any) -> Experiment:
     """Return the correlation of people's ratings of pairs of phrases with cosines of their representations."""
-    from sublex_laki.experiments import Relatedness
+    from sublex_laki.experiments import PhraseRelatedness
 
-    return Relatedness(**params)
+    return PhraseRelatedness(**params)
 
 
 @hookimpl

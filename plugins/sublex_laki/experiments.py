@@ -32,7 +32,7 @@ RARE = 2
 MOST_BYTES = 1 << 24
 
 
-class Texts:
+class ComparedTexts:
     """Texts as rows by LAKI and by other models of one index; each kind of rows is made when it is asked for."""
 
     def __init__(self, work: ExperimentWork, texts: Sequence[str], model: Any, lda: Any, width: int):
@@ -91,7 +91,7 @@ def cases_of(lda: Any) -> tuple[str, ...]:
     return ("LAKI", *(["LDA"] if lda is not None else []), "LSI", "BoW", "EKM")
 
 
-class Classification:
+class TitleClassification:
     """Accuracy of a linear machine on titles of the categories with most documents, by splits of the titles."""
 
     measures = ("accuracy",)
@@ -110,7 +110,7 @@ class Classification:
         """Return the accuracy of each representation on the titles that a split leaves."""
         if self._of is None:
             chosen = self._chosen(work.index)
-            texts = Texts(work, [title for title, _ in chosen], self.model, self.lda, self.width)
+            texts = ComparedTexts(work, [title for title, _ in chosen], self.model, self.lda, self.width)
             for done, case in enumerate(self.cases):
                 work.progress(done, 2 * len(self.cases), "representations")
                 self._rows[case] = texts.rows(case)
@@ -144,7 +144,7 @@ class Classification:
         return found
 
 
-class Relatedness:
+class PhraseRelatedness:
     """Pearson's correlation of people's ratings of pairs of phrases with cosines; the units are disjoint parts of the pairs."""
 
     measures = ("r",)
@@ -180,7 +180,7 @@ class Relatedness:
         place = {side: k for k, side in enumerate(sides)}
         self._ratings = np.array([rating for _, _, rating in known])
         firsts, seconds = ([place[pair[side]] for pair in known] for side in (0, 1))
-        texts = Texts(work, sides, self.model, self.lda, self.width)
+        texts = ComparedTexts(work, sides, self.model, self.lda, self.width)
         for done, case in enumerate(self.cases):
             work.progress(done, len(self.cases), "representations")
             rows = texts.rows(case)
@@ -208,7 +208,9 @@ def read_pairs(path: str) -> list[tuple[str, str, float]]:
         except ValueError:
             rating = math.nan
         if not first or not second or not math.isfinite(rating):
-            raise InputError(f"{path}, line {number}: no pair; a line has String1, String2 and a number as Mean, with tabs.")
+            raise InputError(
+                f"{path}, line {number}: no pair; a line has String1, String2 and a number as Mean, with tabs."
+            )
         found.append((first, second, rating))
     return found
 

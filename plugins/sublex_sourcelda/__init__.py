@@ -116,37 +116,37 @@ SMOOTHING = [ARCHIVE, Param("sources", int, 10, range=(1, 80), help="how many so
 
 def graphical(**params: Any) -> Experiment:
     """Return the graphical example: the divergence of topics over pixels from the true ones."""
-    from sublex_sourcelda.experiments import Graphical
+    from sublex_sourcelda.experiments import GraphicalExample
 
-    return Graphical(**params)
+    return GraphicalExample(**params)
 
 
 def integrate(**params: Any) -> Experiment:
     """Return accuracy and perplexity by the prior of lambda."""
-    from sublex_sourcelda.experiments import Integrate
+    from sublex_sourcelda.experiments import IntegratedLambda
 
-    return Integrate(**params)
+    return IntegratedLambda(**params)
 
 
 def wiki(**params: Any) -> Experiment:
     """Return the share of tokens with the right topic, on a corpus drawn from known sources."""
-    from sublex_sourcelda.experiments import Wiki
+    from sublex_sourcelda.experiments import WikiTopics
 
-    return Wiki(**params)
+    return WikiTopics(**params)
 
 
 def reuters(**params: Any) -> Experiment:
     """Return the number of labelled topics of Reuters that are left at the end."""
-    from sublex_sourcelda.experiments import Reuters
+    from sublex_sourcelda.experiments import ReutersLabels
 
-    return Reuters(**params)
+    return ReutersLabels(**params)
 
 
 def smoothing(**params: Any) -> Experiment:
     """Return how far the divergence of topics from their sources departs from a line in lambda."""
-    from sublex_sourcelda.experiments import Smoothing
+    from sublex_sourcelda.experiments import LambdaSmoothing
 
-    return Smoothing(**params)
+    return LambdaSmoothing(**params)
 
 
 @hookimpl

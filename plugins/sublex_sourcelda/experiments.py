@@ -74,7 +74,9 @@ def read(archive: str | os.PathLike[str], name: str) -> list[str]:
                 raise InputError(f"{name} in {archive} is no file, or larger than {MOST_BYTES:,} bytes.")
             return stream.read().decode().splitlines()
     except (KeyError, tarfile.TarError, EOFError, UnicodeDecodeError):
-        raise InputError(f"{archive} is not the archive of the data of Source-LDA: it has no text source-lda/{name}.") from None
+        raise InputError(
+            f"{archive} is not the archive of the data of Source-LDA: it has no text source-lda/{name}."
+        ) from None
 
 
 def data_of(archive: str | os.PathLike[str], documents: str, sources: str, lines: slice = slice(None)) -> Data:
@@ -132,7 +134,7 @@ class _OnArchive:
         self.units = tuple(f"seed {seed}" for seed in range(seeds))
 
 
-class Graphical(_OnArchive):
+class GraphicalExample(_OnArchive):
     """The divergence of topics over pixels from the topics that the documents were drawn from.
 
     Each unit runs several chains of Source-LDA, and takes the one with the highest likelihood. The settings of the case
@@ -175,7 +177,7 @@ class Graphical(_OnArchive):
         return -float(np.mean(logs)), float(js(chain.phi().T, truth).mean())
 
 
-class Integrate(_OnArchive):
+class IntegratedLambda(_OnArchive):
     """The share of tokens with the right topic, and the perplexity of the last fifth of the documents, by the prior of lambda."""
 
     measures = ("right", "perplexity")
@@ -202,7 +204,7 @@ class Integrate(_OnArchive):
         return found
 
 
-class Wiki(_OnArchive):
+class WikiTopics(_OnArchive):
     """The share of tokens with the right topic when the sources are exactly those of the documents."""
 
     measures = ("right",)
@@ -223,7 +225,7 @@ class Wiki(_OnArchive):
         }
 
 
-class Reuters(_OnArchive):
+class ReutersLabels(_OnArchive):
     """The topics of Reuters that are left at the end: how many of 100 have a label."""
 
     measures = ("labelled topics",)
@@ -240,7 +242,7 @@ class Reuters(_OnArchive):
         return found
 
 
-class Smoothing:
+class LambdaSmoothing:
     """How far the divergence of a topic from its source departs from a line in lambda, with and without the function g."""
 
     needs_index = False
@@ -260,7 +262,9 @@ class Smoothing:
             row = counts[[number]].data
             row, chance = row[row > 0], np.random.default_rng(1)
             for place, curve in enumerate((g, float)):
-                at = [divergence(row, len(data.words) - len(row), float(curve(x)), chance) for x in np.linspace(0, 1, 20)]
+                at = [
+                    divergence(row, len(data.words) - len(row), float(curve(x)), chance) for x in np.linspace(0, 1, 20)
+                ]
                 line = np.linspace(at[0], at[-1], 20)
                 off[number, place] = np.abs(at - line).max() / (at[0] - at[-1])
         return {case: [float(value)] for case, value in zip(self.cases, off.mean(axis=0), strict=True)}

@@ -27,14 +27,14 @@ TOP, NEIGHBOURS = 50, 2
 MOST_BYTES = 1 << 26
 
 
-class Corpus(NamedTuple):
+class WordCounts(NamedTuple):
     """Counts of documents by words, and the words."""
 
     counts: csr_array
     words: list[str]
 
 
-def read_corpus(counts: str, vocabulary: str) -> Corpus:
+def read_corpus(counts: str, vocabulary: str) -> WordCounts:
     """Return a corpus in the format of lda-c: a line for each document with word:count, and a line for each word."""
     words = read_text(vocabulary, MOST_BYTES, "a vocabulary").split()
     rows, columns, values = [], [], []
@@ -49,7 +49,7 @@ def read_corpus(counts: str, vocabulary: str) -> Corpus:
             rows.append(number)
             columns.append(int(column))
             values.append(float(value))
-    return Corpus(csr_array((values, (rows, columns)), shape=(len(lines), len(words))), words)
+    return WordCounts(csr_array((values, (rows, columns)), shape=(len(lines), len(words))), words)
 
 
 class TopicEdges:
@@ -79,7 +79,9 @@ class TopicEdges:
         """Return the measures of each topic, for topics from a random start."""
         corpus = read_corpus(self.counts, self.vocabulary)
         number = {word: place for place, word in enumerate(corpus.words)}
-        for word in (word for pairs in (*self.strongest.values(), *self.neighbours.values()) for pair in pairs for word in pair):
+        for word in (
+            word for pairs in (*self.strongest.values(), *self.neighbours.values()) for pair in pairs for word in pair
+        ):
             if word not in number:
                 raise InputError(f"{word} is no word of {self.vocabulary}; name edges between words of the vocabulary.")
         whole = len(self.cases) + 1
@@ -89,11 +91,15 @@ class TopicEdges:
         )  # fmt: skip
         found = {}
         for place, name in enumerate(self.cases, 1):
-            wanted, near = ([(number[a], number[b]) for a, b in pairs[name]] for pairs in (self.strongest, self.neighbours))
+            wanted, near = (
+                [(number[a], number[b]) for a, b in pairs[name]] for pairs in (self.strongest, self.neighbours)
+            )
             binary = binary_documents(corpus, topics, topic_with_most(corpus, topics, wanted))
             graph = word_graph(binary, self.rho, workers=work.workers, progress=_from(work.progress, place, whole))
             edges = strongest(graph)
-            best = {frozenset(pair) for pair in zip(edges.first[:TOP].tolist(), edges.second[:TOP].tolist(), strict=True)}
+            best = {
+                frozenset(pair) for pair in zip(edges.first[:TOP].tolist(), edges.second[:TOP].tolist(), strict=True)
+            }
             found[name] = [
                 float(len(edges.first)),
                 float(binary.shape[0]),
@@ -120,9 +126,7 @@ def _pairs(what: str, given: Sequence[Any]) -> dict[str, list[tuple[str, str]]]:
 
 def _is_shown(graph: csr_array, first: int, second: int) -> bool:
     """Return whether one word is among the two strongest neighbours of the other."""
-    return bool(
-        second in truncated(graph, first, NEIGHBOURS)[0] or first in truncated(graph, second, NEIGHBOURS)[0]
-    )
+    return bool(second in truncated(graph, first, NEIGHBOURS)[0] or first in truncated(graph, second, NEIGHBOURS)[0])
 
 
 def _from(progress: Callable[..., None], place: int, whole: int) -> Callable[[int, int], None]:
@@ -130,12 +134,12 @@ def _from(progress: Callable[..., None], place: int, whole: int) -> Callable[[in
     return lambda done, total: progress(place * total + done, whole * total, "steps")
 
 
-def binary_documents(corpus: Corpus, topics: LdaTopics, topic: int, min_df: int = 1) -> csr_array:
+def binary_documents(corpus: WordCounts, topics: LdaTopics, topic: int, min_df: int = 1) -> csr_array:
     """Return the binary documents of a topic, as in the paper."""
     return topic_documents(corpus.counts, topics.assignments, topics.theta[:, topic], topic, min_df=min_df).binary
 
 
-def topic_with_most(corpus: Corpus, topics: LdaTopics, edges: Sequence[tuple[int, int]]) -> int:
+def topic_with_most(corpus: WordCounts, topics: LdaTopics, edges: Sequence[tuple[int, int]]) -> int:
     """Return the topic in which most of the edges have both words in two documents or more."""
     found = []
     for topic in range(topics.theta.shape[1]):

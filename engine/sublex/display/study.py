@@ -30,7 +30,8 @@ def study(result: StudyResult) -> Shown:
 
 
 def _steps(names: Sequence[str]) -> int:
-    return len(dict.fromkeys(names))
+    """Return the number of steps that a plan lists: measuring and comparing belong to the runs."""
+    return len({name for name in names if name.partition(" ")[0] not in ("measures", "comparison")})
 
 
 def _as_json(result: StudyResult) -> dict[str, Any]:
@@ -112,6 +113,8 @@ def planned(plan: StudyPlan) -> Shown:
             right=(False, False, True, True),
         )
         yield line()
+        if any(s.step.startswith("index ") and s.state not in ("kept", "read") for s in plan.steps):
+            yield line("Models to fit are listed when their index is there.", indent=0)
         left = [each for each in plan.steps if each.state not in ("kept", "read")]
         known = f", about {duration(plan.seconds)} and {size(plan.nbytes)} as far as is known" if left else ""
         yield line(f"{counted(len(left), 'step')} of {len(plan.steps)} to do{known}.", indent=0)

@@ -26,7 +26,7 @@ _ON_DISK = re.compile(r"[\w-]+-[0-9a-f]{16}")
 _WORDS = {*map(str.lower, (*RESERVED, *keyword.kwlist)), "off"}
 # The word by which an expression names a learned model in a file, and what it takes.
 LEARNED = "learned"
-LEARNED_PARAMS = (Param("model", Resource, ...), Param("parts", tuple, ...))
+LEARNED_PARAMS = (Param("model", Resource, ...), Param("parts", tuple, ...), Param("topics", Resource, None))
 # Names of an index, at most.
 MOST = 1_000
 # One of the parts of a learned model, which are expressions.

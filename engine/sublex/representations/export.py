@@ -44,7 +44,9 @@ def export(
     The documents are the live documents of the index, or the documents of `file`. `reader` names the reader of the
     file; by default the format is detected. `output` is replaced only when everything has been written, and only with `overwrite`.
     """
-    vectors = vectors_of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
+    vectors = (
+        vectors_of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
+    )
     names, none = representation.column_names, f"{file or index.path} holds no document to encode."
     return _write(output, vectors, names, none, overwrite)
 

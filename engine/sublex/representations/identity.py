@@ -20,11 +20,11 @@ from sublex.index.entries import Manifest, ResourceEntry, VectorsEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
 from sublex.language.known_encoders import with_known_encoders
-from sublex.language.learned_files import with_learned_models
 from sublex.language.names import written_out
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
+from sublex.representations.learned_files import with_learned_models
 from sublex.representations.resources import Resources
 from sublex.tools.messages import Message, Step, nearest
 

@@ -29,6 +29,8 @@ from sublex.tools.messages import clean_lines, near_names
 
 # Packages whose versions count for the figures of experiments.
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+# The fewest units on which an order of cases is tested.
+LEAST_UNITS = 5
 # Units of an experiment, and its cases, at most.
 MOST_UNITS, MOST_CASES = 1_000, 1_000
 
@@ -110,9 +112,17 @@ def with_experiments(study: Study, made: Mapping[str, MadeExperiment | str]) -> 
         for what, given, known in (("case", cases, own.cases), ("measure", measures, own.measures)):
             for name in given:
                 if name not in known:
-                    raise InputError(f"{where}: no {what} {name} of {plan.experiment}; there are: {near_names(name, known)}.")
+                    raise InputError(
+                        f"{where}: no {what} {name} of {plan.experiment}; there are: {near_names(name, known)}."
+                    )
+        if isinstance(plan, ClaimPlan) and len(own.units) < LEAST_UNITS:
+            raise InputError(
+                f"{where}: {plan.experiment} has {len(own.units)} units, and an order is claimed over five or more; raise their number."
+            )
         if isinstance(plan, TablePlan):
-            return replace(plan, systems=plan.systems or tuple(own.cases), measures=plan.measures or tuple(own.measures))
+            return replace(
+                plan, systems=plan.systems or tuple(own.cases), measures=plan.measures or tuple(own.measures)
+            )
         return replace(plan, measure=plan.measure or own.measures[0])
 
     kinds = {kind: tuple(whole(plan, kind) for plan in getattr(study, kind)) for kind in ("tables", "plots", "claims")}
@@ -175,7 +185,9 @@ def measure_experiment(work: StudyWork, made: MadeExperiment | str, name: str, i
         return ExperimentResult(name, str(made.component), (), tuple(own.measures), (), failure_of(work, name, error))
     values = np.array([[figures[case] for case in own.cases] for figures in by_unit], np.float64)
     systems = tuple(
-        SystemResult(case, "", dict(zip(own.measures, values[:, place].mean(axis=0).tolist(), strict=True)), values[:, place])
+        SystemResult(
+            case, "", dict(zip(own.measures, values[:, place].mean(axis=0).tolist(), strict=True)), values[:, place]
+        )
         for place, case in enumerate(own.cases)
     )
     return ExperimentResult(name, str(made.component), tuple(own.units), tuple(own.measures), systems)

@@ -47,10 +47,14 @@ def experiment_of(call: Call, study: Study, registry: Registry, places: StudyPla
         return value
 
     # A default may be a model too, whose name the study may have given another meaning.
-    given = {param.name: param.default for param in params if param.type is Expression and param.default not in (..., None)}
+    given = {
+        param.name: param.default for param in params if param.type is Expression and param.default not in (..., None)
+    }
     given |= dict(zip(types, call.args, strict=False)) | dict(call.params)
     extra = call.args[len(params) :]
-    return registry.resolve("experiment", Call(call.name, extra, {name: whole(name, value) for name, value in given.items()}))
+    return registry.resolve(
+        "experiment", Call(call.name, extra, {name: whole(name, value) for name, value in given.items()})
+    )
 
 
 def _written_out(

@@ -25,12 +25,14 @@ from sublex.studies.steps import (
     StudyTopics,
     StudyWork,
     build_seconds,
+    files_of_run,
     fit_identity,
     index_identity,
     kept_index,
     models_of,
     models_on,
     read_asked,
+    run_file,
     run_identity,
     settings,
     source_of,
@@ -224,7 +226,7 @@ def _run_step(
         number = len(settings(work, index, system)) if system.is_tuned else 1
     except SublexError as error:
         return Planned(step, f"fails: {str(error).partition(';')[0].rstrip('.')}", seconds)
-    if work.store.done("run", name, identity):
+    if work.store.done("run", name, identity, files_of_run(run_file(topics, system))):
         return Planned(step, KEPT)
     about = number * len(asked.topics) * (TOPIC_SECONDS + DOCUMENT_SECONDS * len(index)) / threads(work.workers)
     return Planned(step, changes(before, identity), about if seconds is None else seconds, nbytes or None)

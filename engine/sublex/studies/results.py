@@ -91,7 +91,8 @@ class ExperimentResult(NamedTuple):
         for case in self.systems:
             low, high = case.values.min(axis=0), case.values.max(axis=0)
             cells = [
-                figure(case.means[name]) + (f" ({figure(low[place])} to {figure(high[place])})" if low[place] < high[place] else "")
+                figure(case.means[name])
+                + (f" ({figure(low[place])} to {figure(high[place])})" if low[place] < high[place] else "")
                 for place, name in enumerate(self.measures)
             ]
             rows.append([case.name, *cells])
@@ -230,7 +231,8 @@ class StudyResult(InParts):
             figures: Mapping[tuple[str, str], float] = getattr(table, wanted)
             tolerance = self.study.tolerance if table.tolerance is None else table.tolerance
             for (system, column), other in figures.items():
-                topics, measure = places[column]
+                # The table of an experiment that cannot be made has no columns.
+                topics, measure = places.get(column, (table.experiment, column))
                 found.append(
                     ReportedFigure(table.name, system, column, self.value(topics, system, measure), other, tolerance)
                 )

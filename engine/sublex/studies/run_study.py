@@ -108,9 +108,7 @@ def _report(plan: TopicPlan) -> str:
     return f"{REPORTS}/{file_name(plan.name)}.html"
 
 
-def _fit(
-    work: StudyWork, plan: IndexPlan, index: Index, experiments: Mapping[str, MadeExperiment | str]
-) -> None:
+def _fit(work: StudyWork, plan: IndexPlan, index: Index, experiments: Mapping[str, MadeExperiment | str]) -> None:
     """Fit the models that systems and experiments need. A model that fails is noted, and what needs it fails later."""
     wanted = dict.fromkeys(models_on(work, plan, index))
     for made in experiments_on(experiments, plan.name):
@@ -149,7 +147,7 @@ def _topics(work: StudyWork, index: Index, plan: TopicPlan, asked: StudyTopics) 
             plan.name, plan.index, len(index), (), tuple(map(str, measures)), (False,) * len(measures), systems
         )
     identity = _comparison_identity(work, index, plan, asked, whole)
-    record = work.known("comparison", plan.name, identity)
+    record = work.known("comparison", plan.name, identity, [_report(plan)])
     found = None if record is None else _kept_result(record.data, plan, index, whole, failures, made)
     if found is None:
         record = _compare(work, index, plan, asked, whole, identity)

@@ -364,7 +364,9 @@ class _Reading:
         try:
             parse(text)
         except SublexError as error:
-            self.refuse(path, str(error))
+            # The caret under the mistake would stand on the line of the message.
+            reason, caret, _ = str(error).partition(":\n")
+            self.refuse(path, f"{reason} of {text[:200]!r}; correct the expression." if caret else str(error))
         return str(text)
 
     # Tables.
@@ -738,9 +740,7 @@ class _Reading:
             )
         return tuple(found)
 
-    def _measure_of(
-        self, own: Mapping[str, Any], path: Sequence[str], compare: ComparePlan, experiment: str
-    ) -> str:
+    def _measure_of(self, own: Mapping[str, Any], path: Sequence[str], compare: ComparePlan, experiment: str) -> str:
         """Return the measure of a plot or a claim; the first one if there is none, "" if it is not known yet."""
         if experiment:
             return str(self.text(own, path, "measure", ""))

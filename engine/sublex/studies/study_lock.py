@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.readers.irds import PREFIX
-from sublex.studies.identity import STATISTICS, hash_of_value, versions
 from sublex.studies.experiments import PACKAGES
+from sublex.studies.identity import STATISTICS, hash_of_value, versions
 from sublex.studies.results import StudyResult
 from sublex.studies.steps import StudyTopics, StudyWork, source_of
 from sublex.studies.store import LOCK, StudyStore

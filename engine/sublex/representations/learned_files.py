@@ -7,11 +7,12 @@ from typing import Any
 from sublex.errors import InputError
 from sublex.language.expression import Call, Expression
 from sublex.language.learned import learned
-from sublex.language.names import LEARNED, LEARNED_PARAMS, rewritten
+from sublex.language.names import LEARNED, LEARNED_PARAMS, given_by, rewritten
 from sublex.language.parameters import matched
 from sublex.language.parser import parse
 from sublex.language.plugins import Registry
 from sublex.tools.confinement import refused_path
+from sublex.trec.topics import read_topics
 
 USAGE = 'learned("model.txt", [BM25, PL2]), the file of a model of LightGBM or XGBoost and its features'
 
@@ -23,14 +24,29 @@ def with_learned_models(expression: Expression, registry: Registry) -> Any:
 
 def _model(call: Call, registry: Registry) -> Expression:
     """Return the model that a call names, with the models that its features name."""
+    # A list of words is checked in place of the list of expressions.
+    plain = Call(
+        call.name, tuple(map(_printed, call.args)), {name: _printed(value) for name, value in call.params.items()}
+    )
     try:
-        values = matched(call, LEARNED_PARAMS, lambda inner: inner, {})
+        values = matched(plain, LEARNED_PARAMS, lambda inner: inner, {})
     except InputError as error:
         raise InputError(f"{error} Write {USAGE}.") from None
     if refusal := refused_path(str(call)):
         raise InputError(refusal)
-    parts = values["parts"]
-    return learned(values["model"], [with_learned_models(part, registry) for part in map(_expression, parts)])
+    _, written = given_by(call, registry)["parts"]
+    parts = [with_learned_models(part, registry) for part in map(_expression, written)]
+    topics = read_topics(values["topics"]) if values["topics"] is not None else ()
+    return learned(values["model"], parts, topics=[topic.text for topic in topics])
+
+
+def _printed(value: Any) -> Any:
+    """Return a list with its expressions as texts; another value as it is."""
+    return (
+        tuple(str(item) if isinstance(item, Expression) else item for item in value)
+        if isinstance(value, tuple)
+        else value
+    )
 
 
 def _expression(part: Any) -> Expression:
