@@ -178,7 +178,7 @@ def test_a_text_names_a_learned_model_by_its_file(demo_index, model, command):
     found = demo_index.search("crane river", text)
     assert [(hit.docno, hit.score) for hit in found] == [(hit.docno, hit.score) for hit in expected]
     assert demo_index.search("crane river", sublex.parse(text)).docnos == expected.docnos
-    table = sublex.features(demo_index, {"1": "crane river"}, parts=parts, candidates="BM25 % 9")
+    table = sublex.features(demo_index, [("1", "crane river")], None, parts, "BM25 % 9")
     scores = dict(zip(table.docnos, read_forest(path).predict(table.values), strict=True))
     assert {hit.docno: hit.score for hit in found} == pytest.approx(scores, rel=1e-6)
     # The file's content is the identity, in the printed form and in the metadata of a run.
@@ -228,6 +228,27 @@ def test_a_wrong_model_in_a_text_costs_a_sentence(demo_index, model, monkeypatch
 
 
 QUOTED, MODEL = '"lost.txt"', '"model.txt"'
+
+
+def test_a_model_that_knows_the_topics_is_not_compared_without_a_warning(demo_index, model, command, tmp_path):
+    path, parts = model
+    (tmp_path / "train.tsv").write_text("a\tCRANE\nb\tunheard of\n")
+    (tmp_path / "new.tsv").write_text("1\tcrane\n2\triver\n")
+    (tmp_path / "qrels").write_text("1 0 birds-05 1\n2 0 birds-05 1\n")
+    text = f'BM25 % 9 >> learned("{path}", [{", ".join(parts)}], topics="{tmp_path / "train.tsv"}")'
+    message = "learned from 1 of these 2 topics, so its figures say little about new ones"
+    given = ("compare", demo_index.path, tmp_path / "new.tsv", tmp_path / "qrels", "-r", "BM25", "-r")
+    assert message in command(*given, text).said
+    assert "learned from" not in command(*given, text.replace(f', topics="{tmp_path / "train.tsv"}"', "")).said
+    known = "BM25 % 9" >> sublex.learned(path, parts, topics=tmp_path / "train.tsv")
+    with pytest.warns(SublexWarning, match=message):
+        sublex.compare(demo_index, tmp_path / "new.tsv", tmp_path / "qrels", ["BM25", known])
+    with pytest.warns(SublexWarning, match=message):
+        sublex.eval(known, tmp_path / "qrels", index=demo_index, topics=tmp_path / "new.tsv")
+    # A model that was trained by cross-validation knows the topics of its training.
+    tuned = sublex.tune(demo_index, TOPICS, QRELS, "BM25 % 50" >> sublex.learned(LinearRegression(), parts), "AP")
+    with pytest.warns(SublexWarning, match="learned from 30 of these 30 topics"):
+        sublex.compare(demo_index, TOPICS, QRELS, ["BM25", tuned.best.setting.tree])
 
 
 def test_no_name_of_an_index_and_no_request_names_the_file_of_a_model(demo_index, model):
