@@ -238,8 +238,8 @@ def test_a_model_that_knows_the_topics_is_not_compared_without_a_warning(demo_in
     text = f'BM25 % 9 >> learned("{path}", [{", ".join(parts)}], topics="{tmp_path / "train.tsv"}")'
     message = "learned from 1 of these 2 topics, so its figures say little about new ones"
     given = ("compare", demo_index.path, tmp_path / "new.tsv", tmp_path / "qrels", "-r", "BM25", "-r")
-    assert message in command(*given, text).said
-    assert "learned from" not in command(*given, text.replace(f', topics="{tmp_path / "train.tsv"}"', "")).said
+    assert message in command(*given, text).messages
+    assert "learned from" not in command(*given, text.replace(f', topics="{tmp_path / "train.tsv"}"', "")).messages
     known = "BM25 % 9" >> sublex.learned(path, parts, topics=tmp_path / "train.tsv")
     with pytest.warns(SublexWarning, match=message):
         sublex.compare(demo_index, tmp_path / "new.tsv", tmp_path / "qrels", ["BM25", known])

@@ -111,6 +111,7 @@ SEEDS = Param("seeds", int, 5, range=(1, 100), help="seeds of the chains")
 ON_ARCHIVE = [ARCHIVE, SWEEPS, SEEDS]
 GRAPHICAL = [*ON_ARCHIVE, Param("chains", int, 5, range=(1, 100), help="chains of which the likeliest counts")]
 INTEGRATE = [*ON_ARCHIVE, Param("lambdas", tuple, (0.1, 0.5, 1.0), help="fixed values of lambda")]
+REUTERS = [*ON_ARCHIVE, Param("k", int, 100, range=(1, 10_000), help="topics that are left in the end")]
 SMOOTHING = [ARCHIVE, Param("sources", int, 10, range=(1, 80), help="how many sources are looked at")]
 
 
@@ -155,5 +156,5 @@ def register_experiments(register: Register) -> None:
     register("sourcelda_graphical", graphical, GRAPHICAL)
     register("sourcelda_integrate", integrate, INTEGRATE)
     register("sourcelda_wiki", wiki, ON_ARCHIVE)
-    register("sourcelda_reuters", reuters, ON_ARCHIVE)
+    register("sourcelda_reuters", reuters, REUTERS)
     register("sourcelda_smoothing", smoothing, SMOOTHING)

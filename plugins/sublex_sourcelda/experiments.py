@@ -226,10 +226,14 @@ class WikiTopics(_OnArchive):
 
 
 class ReutersLabels(_OnArchive):
-    """The topics of Reuters that are left at the end: how many of 100 have a label."""
+    """The topics of Reuters that are left at the end: how many of `k` have a label."""
 
     measures = ("labelled topics",)
     cases = ("Source-LDA", "CTM")
+
+    def __init__(self, *, k: int, **given: Any):
+        super().__init__(**given)
+        self.k = k
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
         """Return the number of labelled topics by each model."""
@@ -237,7 +241,7 @@ class ReutersLabels(_OnArchive):
         found, seed = {}, self.units.index(unit)
         for done, (case, model) in enumerate((("Source-LDA", "full"), ("CTM", "ctm"))):
             work.progress(done, len(self.cases), "models")
-            fitted = SourceLDA(100, model, self.sweeps, alphas=50, seed=seed).fit_tokens(data.tokens, data.sources)
+            fitted = SourceLDA(self.k, model, self.sweeps, alphas=50, seed=seed).fit_tokens(data.tokens, data.sources)
             found[case] = [float((fitted.topics_ >= 0).sum())]
         return found
 
