@@ -119,14 +119,13 @@ def _pairs(what: str, given: Sequence[Any]) -> dict[str, list[tuple[str, str]]]:
         if not name.strip() or not pairs or any(len(pair) != 2 or "" in pair for pair in pairs):
             raise InputError(f"{what} has {text!r}; write a topic and edges, such as 'War: united-states iraq-kuwait'.")
         found[name.strip()] = [(first, second) for first, second in pairs]
-    if not found:
-        raise InputError(f"{what} is empty; write a topic and edges, such as 'War: united-states iraq-kuwait'.")
     return found
 
 
 def _is_shown(graph: csr_array, first: int, second: int) -> bool:
-    """Return whether one word is among the two strongest neighbours of the other."""
-    return bool(second in truncated(graph, first, NEIGHBOURS)[0] or first in truncated(graph, second, NEIGHBOURS)[0])
+    """Return whether two words have an edge of positive weight that is among the two strongest of one of them."""
+    near = second in truncated(graph, first, NEIGHBOURS)[0] or first in truncated(graph, second, NEIGHBOURS)[0]
+    return bool(near and graph[first, second] > 0)
 
 
 def _from(progress: Callable[..., None], place: int, whole: int) -> Callable[[int, int], None]:

@@ -72,7 +72,6 @@ def test_topics_by_variational_em_raise_the_bound(files):
     ("given", "message"),
     [
         ({"strongest": ["Money bank"]}, "strongest has 'Money bank'; write a topic and edges"),
-        ({"strongest": []}, "strongest is empty"),
         ({"neighbours": ["War: bank-money"]}, "name different topics"),
         ({"strongest": ["Money: bank-coin"]}, "coin is no word of"),
     ],
