@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import pickle
+import re
 import shutil
 import warnings
 from pathlib import Path
@@ -22,6 +23,8 @@ import sublex
 from sublex.errors import InputError, PluginError, SublexWarning, UnknownName
 from sublex.language.python_filters import PythonFilter
 from sublex.pipeline.index import Index
+from sublex.tools.confinement import Confinement, confined
+from sublex.tools.files import hash_of
 from sublex.trees.forest import read_forest
 
 pytestmark = [
@@ -154,6 +157,108 @@ def test_lines_are_read_back_exactly_by_another_library(command, built_demo, dem
     assert [line.split(" # ")[1] for line in lines[3:]] == [
         f"{q} {d}" for q, d in zip(table.qids, table.docnos, strict=True)
     ]
+
+
+TREES = Path(__file__).parent / "golden" / "trees"
+FIVE = ["BM25", "PL2", "zscore(DirichletLM)", "DPH", "DFI"]
+
+
+@pytest.fixture
+def model(tmp_path):
+    """The path of a model of LightGBM, and the expressions that stand for its features."""
+    path = tmp_path / "model.txt"
+    shutil.copy(TREES / "lightgbm_ranker.txt", path)
+    return path, FIVE
+
+
+def test_a_text_names_a_learned_model_by_its_file(demo_index, model, command):
+    path, parts = model
+    text = f'BM25 % 9 >> learned("{path}", [{", ".join(parts)}])'
+    expected = demo_index.search("crane river", "BM25 % 9" >> sublex.learned(path, parts))
+    found = demo_index.search("crane river", text)
+    assert [(hit.docno, hit.score) for hit in found] == [(hit.docno, hit.score) for hit in expected]
+    assert demo_index.search("crane river", sublex.parse(text)).docnos == expected.docnos
+    table = sublex.features(demo_index, [("1", "crane river")], None, parts, "BM25 % 9")
+    scores = dict(zip(table.docnos, read_forest(path).predict(table.values), strict=True))
+    assert {hit.docno: hit.score for hit in found} == pytest.approx(scores, rel=1e-6)
+    # The file's content is the identity, in the printed form and in the metadata of a run.
+    mark = hash_of(path)[:16]
+    assert f"model.txt@{mark}" in str(demo_index.pipeline(text))
+    assert mark in str(demo_index.run({"1": "crane"}, text).metadata)
+    code, output, said = command("search", demo_index.path, "crane river", "-r", text, "--format", "json")
+    assert code == 0 and [hit["docno"] for hit in json.loads(output)["hits"]] == expected.docnos, said
+
+
+def test_a_model_whose_file_changes_is_read_again(demo_index, model):
+    path, parts = model
+    text = f'BM25 % 9 >> learned("{path}", [{", ".join(parts)}])'
+    before = demo_index.search("crane", text)
+    path.write_text(re.sub(r"(?m)^leaf_value=.*$", lambda line: line.group().replace("0.", "3."), path.read_text()))
+    after = demo_index.search("crane", text)
+    assert [hit.score for hit in before] != [hit.score for hit in after]
+    assert [hit.score for hit in after] == [
+        hit.score for hit in demo_index.search("crane", "BM25 % 9" >> sublex.learned(path, parts))
+    ]
+
+
+def test_features_of_a_model_in_a_text_may_be_names_of_the_index(demo_index, model):
+    path, parts = model
+    demo_index.name("mine", parts[0])
+    text = 'BM25 % 9 >> learned("{}", [{}])'
+    named = demo_index.search("crane", text.format(path, ", ".join(["mine", *parts[1:]])))
+    assert named.docnos == demo_index.search("crane", text.format(path, ", ".join(parts))).docnos
+    demo_index.unname("mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("learned(lost.txt, [BM25])", "lost.txt"),
+        ("learned([BM25])", "Write learned"),
+        ("learned(model.txt)", "learned needs the parameter parts.* Write learned"),
+        ("learned(model.txt, BM25)", "has to be a list.* Write learned"),
+        ("learned(model.txt, [7])", "7 is no expression; write learned"),
+        ("learned(model.txt, [BM25])", "trained with . features, and 1 expressions are given"),
+    ],
+)
+def test_a_wrong_model_in_a_text_costs_a_sentence(demo_index, model, monkeypatch, text, message):
+    monkeypatch.chdir(model[0].parent)
+    with pytest.raises(InputError, match=message):
+        demo_index.search("crane", f"BM25 >> {text.replace('lost.txt', QUOTED).replace('model.txt', MODEL)}")
+
+
+QUOTED, MODEL = '"lost.txt"', '"model.txt"'
+
+
+def test_a_model_that_knows_the_topics_is_not_compared_without_a_warning(demo_index, model, command, tmp_path):
+    path, parts = model
+    (tmp_path / "train.tsv").write_text("a\tCRANE\nb\tunheard of\n")
+    (tmp_path / "new.tsv").write_text("1\tcrane\n2\triver\n")
+    (tmp_path / "qrels").write_text("1 0 birds-05 1\n2 0 birds-05 1\n")
+    text = f'BM25 % 9 >> learned("{path}", [{", ".join(parts)}], topics="{tmp_path / "train.tsv"}")'
+    message = "learned from 1 of these 2 topics, so its figures say little about new ones"
+    given = ("compare", demo_index.path, tmp_path / "new.tsv", tmp_path / "qrels", "-r", "BM25", "-r")
+    assert message in command(*given, text).messages
+    assert "learned from" not in command(*given, text.replace(f', topics="{tmp_path / "train.tsv"}"', "")).messages
+    known = "BM25 % 9" >> sublex.learned(path, parts, topics=tmp_path / "train.tsv")
+    with pytest.warns(SublexWarning, match=message):
+        sublex.compare(demo_index, tmp_path / "new.tsv", tmp_path / "qrels", ["BM25", known])
+    with pytest.warns(SublexWarning, match=message):
+        sublex.eval(known, tmp_path / "qrels", index=demo_index, topics=tmp_path / "new.tsv")
+    # A model that was trained by cross-validation knows the topics of its training.
+    tuned = sublex.tune(demo_index, TOPICS, QRELS, "BM25 % 50" >> sublex.learned(LinearRegression(), parts), "AP")
+    with pytest.warns(SublexWarning, match="learned from 30 of these 30 topics"):
+        sublex.compare(demo_index, TOPICS, QRELS, ["BM25", tuned.best.setting.tree])
+
+
+def test_no_name_of_an_index_and_no_request_names_the_file_of_a_model(demo_index, model):
+    path, parts = model
+    text = f'learned("{path}", [{", ".join(parts)}])'
+    with pytest.raises(InputError, match="can name no file of a model"):
+        demo_index.name("mine", f"BM25 >> {text}")
+    # Neither does a resource of the same name open the way.
+    with confined(Confinement({str(path)})), pytest.raises(InputError, match="a request cannot name one"):
+        demo_index.search("crane", f"BM25 >> {text}")
 
 
 def test_topics_that_are_no_numbers_are_numbered_in_lines(command, built_demo, tmp_path):

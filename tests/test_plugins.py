@@ -40,6 +40,7 @@ from sublex.contracts.base import (
     TermStats,
 )
 from sublex.contracts.encoders import Encoded
+from sublex.contracts.experiments import Experiment
 from sublex.contracts.fitted import Fittable, Representation, Smoother
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
@@ -317,6 +318,27 @@ def test_hook_register_rerankers(monkeypatch, built_demo, tmp_path):
     assert not calls and again.docnos == hits.docnos
     with pytest.raises(InputError, match="finds no documents by itself; put a ranker before it, as in BM25 >> short"):
         index.search("crane", "short")
+
+
+def test_hook_register_experiments(monkeypatch):
+    class Lengths:
+        """Measures nothing, with parameters."""
+
+        cases, measures, units, needs_index = ("a",), ("m",), ("u",), False
+
+        def __init__(self, draws, model):
+            self.draws, self.model = draws, model
+
+        def measure(self, unit, work):
+            return {"a": [self.draws]}
+
+    def register_experiments(register):
+        register("lengths", Lengths, [Param("draws", int, 5), Param("model", sublex.Expression, "BM25")])
+
+    loaded = registry(monkeypatch, short={"register_experiments": hookimpl(register_experiments)})
+    assert loaded.names("experiment") == ["lengths"] and "lengths" not in loaded.names("component")
+    made = loaded.make("experiment", "lengths(7)")
+    assert isinstance(made, Experiment) and made.measure("u", None) == {"a": [7]} and str(made.model) == "BM25"
 
 
 def test_hook_register_filters(monkeypatch, tmp_path):

@@ -23,7 +23,7 @@ import sublex as engine
 from sublex.errors import InputError
 from sublex.studies import identity, study_file
 from sublex.studies.begin import begin_study
-from sublex.studies.store import StudyStore
+from sublex.studies.store import StudyStore, file_name
 from sublex.studies.study_file import read_study, study_of
 from sublex.studies.study_lock import read_lock
 from sublex.studies.toml_lines import read_toml
@@ -507,7 +507,9 @@ def test_a_plan_writes_nothing_and_says_what_a_run_then_does(command, study):
     code, output, _ = command("study", str(file), "--plan")
     assert code == 0 and not (file.parent / "study-study").exists()
     assert "163 kB" in output and re.search(r"^run demo/BM25 +new", output, re.M) and "4 steps of 4 to do" in output
-    assert command("study", str(file)).code == 0
+    assert "Models to fit are listed when their index is there." in output
+    code, output, _ = command("study", str(file))
+    assert code == 0 and "5 steps done, 0 steps kept" in output
     code, output, _ = command("study", str(file), "--plan")
     assert "0 steps of 5 to do." in output
     file.write_text(WHOLE.replace("lsi(e=5)", "lsi(e=6)"))
@@ -534,7 +536,7 @@ MISTAKES = {
     MINIMAL.replace("documents.jsonl", "none.jsonl"): r"line 3: there is no none.jsonl in .*own; correct the path, or name a folder by",
     MINIMAL.replace("topics.trec", "none.trec"): r"line 5|line 4: there is no none.trec",
     MINIMAL.replace('"PL2"', "3"): r"line 9: systems.PL2 is 3 \(int\), and should be a table",
-    MINIMAL.replace('"PL2"', '"PL2("'): r"line 9: ",
+    MINIMAL.replace('"PL2"', '"PL2("'): r"line 9: Expected a value after \( in column 5 of 'PL2\('; correct the expression\.$",
     MINIMAL + 'BM25 = "DPH"\n': r"line 10: the name BM25 comes twice; give each one once",
     MINIMAL + '[models]\na = "BM25 + b"\nb = "PL2 + a"\n': r"line 11: the name a stands for itself: a > b > a",
     MINIMAL + '[models]\nlsi = "BM25"\n': r"line 11: lsi is a component, which no name may hide",
@@ -711,15 +713,43 @@ def test_a_folder_that_is_not_a_study_s_is_left_alone(study, tmp_path):
         engine.study(file, tmp_path / "link")
 
 
-@pytest.mark.parametrize("name", ["runs", "runs/demo", "state", "reports", "indexes", "indexes/demo"])
+@pytest.mark.parametrize(
+    "name", ["runs", "runs/demo", "state", "reports", "indexes", "indexes/demo", "indexes/demo/representations"]
+)
 def test_nothing_is_written_through_a_link_in_the_folder_of_a_study(finished, tmp_path, name):
     place = finished.parent / "study-study" / name
     shutil.move(place, tmp_path / "moved")
     place.symlink_to(tmp_path / "moved")
     before = sorted(path for path in (tmp_path / "moved").rglob("*"))
-    with pytest.raises(InputError, match="is a symbolic link, and studies write through none"):
+    with pytest.raises(InputError, match="is a symbolic link, and studies read and write through none"):
         engine.study(finished)
     assert before == sorted(path for path in (tmp_path / "moved").rglob("*"))
+
+
+@pytest.mark.parametrize("kind", ["run", "comparison"])
+def test_a_record_without_its_files_is_not_done(finished, kind):
+    state = finished.parent / "study-study" / "state"
+    (path,) = state.glob("run-demo_BM25-*" if kind == "run" else "comparison-demo*")
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps({**record, "files": {}}))
+    assert f"{kind} {record['name']}" in engine.study(finished).done
+    assert set(json.loads(path.read_text())["files"]) == set(record["files"])
+
+
+def test_names_that_look_alike_have_files_of_their_own():
+    odd = file_name("a b")
+    assert odd != "a b" and len({odd, file_name(odd), file_name("a_b"), file_name("a  b")}) == 4
+
+
+def test_a_study_that_fails_before_any_result_leaves_no_folder(study, tmp_path):
+    file = study(MINIMAL.replace("topics.trec", "none.trec"))
+    with pytest.raises(InputError, match="there is no none.trec"):
+        engine.study(file)
+    assert not (file.parent / "study-study").exists()
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match="there is no none.trec"):
+        engine.study(file, out=tmp_path / "mine")
+    assert list((tmp_path / "mine").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["report.html", "reports/demo.html", "measures.csv"])
@@ -870,6 +900,9 @@ def test_the_shell_writes_its_comparison_as_a_study(index, tmp_path, monkeypatch
     assert list(asked.systems) == ["BM25", "PL2"] and asked.compare.measures == ("P@5",)
     found = engine.study("s.toml", allow=[TOPICS.parent])
     assert found.value("demo", "PL2", "P@5") == engine.compare(index, TOPICS, QRELS, ["PL2"], "P@5").mean("P@5")[0]
+    session.step = session.step._replace(arguments={**session.step.arguments, "queries": ("lsi=rows.npz",)})
+    with pytest.raises(InputError, match="A study cannot name vectors of queries yet"):
+        session.run(":to-study t.toml")
 
 
 def test_papers_have_studies_that_can_be_read():
@@ -878,7 +911,8 @@ def test_papers_have_studies_that_can_be_read():
     for paper in papers():
         for quick in (False, True):
             asked = read_study(study_file_of(paper, quick))
-            assert asked.claims and asked.untested and asked.differs and asked.systems
+            assert asked.untested and asked.differs
+            assert (asked.claims or asked.tables) and (asked.systems or asked.experiments)
     with pytest.raises(InputError, match="No study of the paper ficher; did you mean fisher"):
         study_file_of("ficher", False)
 

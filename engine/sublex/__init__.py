@@ -436,15 +436,8 @@ def measure(
     seen = None if residual is None else qrels_of(residual, contradictions)
     (system,), judgements, unseen = rest.residual([system_of(run, setup)], judgements, seen)
     (system,), judgements, left_out = collapsed([system], judgements, collapse)
-    warn(
-        [
-            *notes,
-            *unseen,
-            *left_out,
-            *system.run.notes,
-            *input_warnings([system], judgements, setup.topics, setup.index),
-        ]
-    )
+    notes += [*unseen, *left_out, *system.notes, *system.run.notes]
+    warn([*notes, *input_warnings([system], judgements, setup.topics, setup.index)])
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
 
@@ -757,7 +750,9 @@ def parse(text: str) -> Expression:
 
     tree = parser.parse(text)
     for node in walk(tree):
-        if isinstance(node, Call) and node.name in PYTHON_WORDS:
+        # A text can name a learned model by its file, but no other object.
+        is_file = isinstance(node, Call) and node.name == "learned" and "@" not in str(node.args[:1])
+        if isinstance(node, Call) and node.name in PYTHON_WORDS and not is_file:
             raise UnknownName(python_object(node.name))
     return tree
 
@@ -855,6 +850,7 @@ def learned(
     *,
     name: str | None = None,
     version: str | int | None = None,
+    topics: Any = None,
 ) -> LearnedModel:
     """Return a part of an expression that ranks by a learned model, as in `"BM25 % 200" >> sublex.learned(model, ["BM25", "lsi"])`.
 
@@ -869,10 +865,14 @@ def learned(
         parts: The expressions of the features, each with a normaliser around it if the model should get normalised scores.
         name: The name in the printed form, `learned(name@hash, […])`; by default that of the model's class, or of the file.
         version: A text or number that stands for the hash of the model. Change it whenever the model changes.
+        topics: The topics that the model learned from, as `sublex.compare` takes them. A comparison on one of them warns. A model
+            that `sublex.tune` trained knows its topics.
     """
     from sublex.language.learned import learned
+    from sublex.trec.given_topics import topics_of
 
-    return learned(model, parts, name, version)
+    known = [] if topics is None else [topic.text for topic in topics_of(topics)]
+    return learned(model, parts, name, version, known)
 
 
 def features(

@@ -1,8 +1,10 @@
-"""Dense cohorts of terms as a plugin: registers the representation `dcot`."""
+"""Dense cohorts of terms as a plugin: registers the representation `dcot`, and the experiments of its paper."""
 
 from typing import Any
 
+from sublex import Expression
 from sublex.contracts.base import Param
+from sublex.contracts.experiments import Experiment
 from sublex.contracts.fitted import FIND, MAX_DF, MIN_DF, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
@@ -17,6 +19,34 @@ PARAMS = [
     MAX_DF,
     Param("words", float, 0.0, range=(0, 1000), help="the weight of the words themselves next to the prototypes"),
     FIND,
+]
+
+ON_REUTERS = [
+    Param("labels", int, 100, range=(2, 5000), help="labelled documents in a draw"),
+    Param("draws", int, 5, range=(1, 100), help="draws of labelled documents"),
+    Param("r", int, 500, range=(1, 20000), help="prototypes"),
+    Param(
+        "p", tuple, (0.5, 0.7, 0.9), help="shares of words removed, of which the best is chosen, or each is measured"
+    ),
+    Param("layers", tuple, (1, 3, 5), help="numbers of layers, of which the best is chosen, or each is measured"),
+    Param("unit", bool, False, help="scale the rows of each representation to length 1"),
+]
+CLASSIFICATION = [
+    *ON_REUTERS,
+    Param("widths", tuple, (50, 100, 200), help="dimensions of LSI, of which the best is chosen"),
+    Param("tuning", int, 5, range=(1, 100), help="draws by which parameters are chosen"),
+    Param("lda", Expression, None, help="a model of topics to compare with, such as lda(k=50)"),
+]
+NOISE = [
+    *ON_REUTERS,
+    Param("base", str, "log", range=("counts", "log"), help="the numbers of words in a document"),
+    Param("weight", float, 0.5, range=(0, 1000), help="the weight of the words beside the prototypes"),
+]
+EVOKED = [
+    Param("words", tuple, ..., help="pairs of a word and a prototype, such as 'reagan president'"),
+    Param("r", int, 500, range=(1, 20000), help="prototypes"),
+    Param("p", float, 0.9, range=(0, 1), open=True, help="share of words removed"),
+    Param("layers", int, 1, range=(1, 10), help="layers"),
 ]
 
 
@@ -38,3 +68,32 @@ def register_representations(register: Register) -> None:
     A vector has one value for each prototype. Prototypes are the most frequent words.
     """
     register("dcot", make, PARAMS)
+
+
+def classification(**params: Any) -> Experiment:
+    """Return the classification of Reuters-21578 with few labels: accuracy of dCoT, bags of words, LSI and LDA."""
+    from sublex_dcot.experiments import ReutersClassification
+
+    return ReutersClassification(**params)
+
+
+def noise(**params: Any) -> Experiment:
+    """Return the classification of Reuters-21578 by dCoT with several shares of words removed and numbers of layers."""
+    from sublex_dcot.experiments import ReutersNoise
+
+    return ReutersNoise(**params)
+
+
+def evoked(**params: Any) -> Experiment:
+    """Return the ranks of prototypes among those that words of Reuters-21578 evoke."""
+    from sublex_dcot.experiments import EvokedPrototypes
+
+    return EvokedPrototypes(**params)
+
+
+@hookimpl
+def register_experiments(register: Register) -> None:
+    """Register `dcot_classification`, `dcot_noise` and `dcot_evoked`, on an index of Reuters-21578."""
+    register("dcot_classification", classification, CLASSIFICATION)
+    register("dcot_noise", noise, NOISE)
+    register("dcot_evoked", evoked, EVOKED)

@@ -3,7 +3,8 @@
 from typing import Any
 
 from sublex import Expression
-from sublex.contracts.base import Filter, Param
+from sublex.contracts.base import Filter, Param, Resource
+from sublex.contracts.experiments import Experiment
 from sublex.contracts.fitted import Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
@@ -156,3 +157,44 @@ def register_operations(register: Register) -> None:
 
     for operation in (hierarchy, keyphrases, silhouette):
         register(operation)
+
+
+COMPARED = [
+    Param("model", Expression, "laki:laki", help="the fitted model of keyphrases"),
+    Param("lda", Expression, None, help="a model of topics to compare with, such as lda(k=100)"),
+    Param("width", int, 200, range=(1, 2000), help="dimensions of LSI"),
+]
+CLASSIFICATION = [
+    *COMPARED,
+    Param("category", str, "category", help="the stored field with the category of a document"),
+    Param("categories", int, 10, range=(2, 1000), help="categories, those with most titles"),
+    Param("each", int, 500, range=(2, 10**6), help="the most titles of a category"),
+    Param("splits", int, 5, range=(1, 100), help="splits into titles to learn from and titles to measure"),
+]
+RELATEDNESS = [
+    *COMPARED,
+    Param("pairs", Resource, ..., help="pairs of phrases with ratings, such as WikiSRS_relatedness.csv"),
+    Param("least", int, 10, range=(1, 10**9), help="how often both phrases occur in the index at least"),
+    Param("parts", int, 10, range=(1, 100), help="disjoint parts of the pairs"),
+]
+
+
+def classification(**params: Any) -> Experiment:
+    """Return the classification of titles: accuracy of keyphrases, topics, LSI, words and mentioned keyphrases."""
+    from sublex_laki.experiments import TitleClassification
+
+    return TitleClassification(**params)
+
+
+def relatedness(**params: Any) -> Experiment:
+    """Return the correlation of people's ratings of pairs of phrases with cosines of their representations."""
+    from sublex_laki.experiments import PhraseRelatedness
+
+    return PhraseRelatedness(**params)
+
+
+@hookimpl
+def register_experiments(register: Register) -> None:
+    """Register `laki_classification` and `laki_relatedness`, on an index to which the models are fitted."""
+    register("laki_classification", classification, CLASSIFICATION)
+    register("laki_relatedness", relatedness, RELATEDNESS)

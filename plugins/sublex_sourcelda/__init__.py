@@ -3,6 +3,7 @@
 from typing import Any
 
 from sublex.contracts.base import Param, Resource
+from sublex.contracts.experiments import Experiment
 from sublex.contracts.fitted import MAX_DF, MIN_DF, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 from sublex.estimators.topics.parameters import SCORE_PARAMS
@@ -102,3 +103,58 @@ def register_operations(register: Register) -> None:
     from sublex_sourcelda.operations import match
 
     register(match)
+
+
+ARCHIVE = Param("archive", Resource, ..., help="the archive of the data that the authors published")
+SWEEPS = Param("sweeps", int, 1000, range=(20, 100_000), help="sweeps of Gibbs sampling")
+SEEDS = Param("seeds", int, 5, range=(1, 100), help="seeds of the chains")
+ON_ARCHIVE = [ARCHIVE, SWEEPS, SEEDS]
+GRAPHICAL = [*ON_ARCHIVE, Param("chains", int, 5, range=(1, 100), help="chains of which the likeliest counts")]
+INTEGRATE = [*ON_ARCHIVE, Param("lambdas", tuple, (0.1, 0.5, 1.0), help="fixed values of lambda")]
+REUTERS = [*ON_ARCHIVE, Param("k", int, 100, range=(1, 10_000), help="topics that are left in the end")]
+SMOOTHING = [ARCHIVE, Param("sources", int, 10, range=(1, 80), help="how many sources are looked at")]
+
+
+def graphical(**params: Any) -> Experiment:
+    """Return the graphical example: the divergence of topics over pixels from the true ones."""
+    from sublex_sourcelda.experiments import GraphicalExample
+
+    return GraphicalExample(**params)
+
+
+def integrate(**params: Any) -> Experiment:
+    """Return accuracy and perplexity by the prior of lambda."""
+    from sublex_sourcelda.experiments import IntegratedLambda
+
+    return IntegratedLambda(**params)
+
+
+def wiki(**params: Any) -> Experiment:
+    """Return the share of tokens with the right topic, on a corpus drawn from known sources."""
+    from sublex_sourcelda.experiments import WikiTopics
+
+    return WikiTopics(**params)
+
+
+def reuters(**params: Any) -> Experiment:
+    """Return the number of labelled topics of Reuters that are left at the end."""
+    from sublex_sourcelda.experiments import ReutersLabels
+
+    return ReutersLabels(**params)
+
+
+def smoothing(**params: Any) -> Experiment:
+    """Return how far the divergence of topics from their sources departs from a line in lambda."""
+    from sublex_sourcelda.experiments import LambdaSmoothing
+
+    return LambdaSmoothing(**params)
+
+
+@hookimpl
+def register_experiments(register: Register) -> None:
+    """Register the experiments of the paper, on the data that its authors published."""
+    register("sourcelda_graphical", graphical, GRAPHICAL)
+    register("sourcelda_integrate", integrate, INTEGRATE)
+    register("sourcelda_wiki", wiki, ON_ARCHIVE)
+    register("sourcelda_reuters", reuters, REUTERS)
+    register("sourcelda_smoothing", smoothing, SMOOTHING)

@@ -1,9 +1,10 @@
-"""Sparse word graphs as a plugin: registers the expander `swg`, and the commands `senses` and `graph`."""
+"""Sparse word graphs as a plugin: the expander `swg`, the commands `senses` and `graph`, and the experiments of the paper."""
 
 from typing import Any
 
 from sublex import Expression
-from sublex.contracts.base import Expander, Param
+from sublex.contracts.base import Expander, Param, Resource
+from sublex.contracts.experiments import Experiment
 from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
@@ -34,6 +35,16 @@ PARAMS = [
     ),
 ]
 
+EDGES = [
+    Param("counts", Resource, ..., help="documents in the format of lda-c, such as ap.dat"),
+    Param("vocabulary", Resource, ..., help="the words, a line each"),
+    Param("strongest", tuple, ..., help="topics with edges, such as 'War: united-states iraq-kuwait'"),
+    Param("neighbours", tuple, ..., help="the same topics with pairs of near words"),
+    Param("rho", float, 0.1, range=(0, 1000), open=True, help="the penalty"),
+    Param("seeds", int, 5, range=(1, 100), help="random starts of the topics"),
+    Param("iterations", int, 60, range=(1, 10_000), help="iterations of EM"),
+]
+
 
 def make(**params: Any) -> Expander:
     """Return the expander by word senses: each word of the query is taken in the topic that the other words choose.
@@ -59,3 +70,16 @@ def register_operations(register: Register) -> None:
 
     for operation in (graph, sense, senses):
         register(operation)
+
+
+def topic_edges(**params: Any) -> Experiment:
+    """Return the edges of topics that the paper names: how many, and where those that it shows stand."""
+    from sublex_swg.experiments import TopicEdges
+
+    return TopicEdges(**params)
+
+
+@hookimpl
+def register_experiments(register: Register) -> None:
+    """Register `swg_edges`, on counts in the format of lda-c."""
+    register("swg_edges", topic_edges, EDGES)

@@ -71,6 +71,11 @@ def register_backends(register: Register) -> None:
 
 
 @hookspec
+def register_experiments(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each experiment; `factory(**params)` returns an `Experiment`."""
+
+
+@hookspec
 def register_operations(register: Callable[[Any], None]) -> None:
     """Call `register(operation)` for each operation, made by `sublex.operations.operation`.
 

@@ -30,7 +30,8 @@ def study(result: StudyResult) -> Shown:
 
 
 def _steps(names: Sequence[str]) -> int:
-    return len(dict.fromkeys(names))
+    """Return the number of steps that a plan lists: measuring and comparing belong to the runs."""
+    return len({name for name in names if name.partition(" ")[0] not in ("measures", "comparison")})
 
 
 def _as_json(result: StudyResult) -> dict[str, Any]:
@@ -48,6 +49,13 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
                 ],
             }
             for each in result.sets
+        },
+        "experiments": {
+            each.name: {
+                "experiment": each.expression, "units": each.units, "failure": each.failure,
+                "cases": [{"name": case.name, "measures": case.means} for case in each.systems],
+            }
+            for each in result.experiments
         },
         "published": beside(result.published),
         "expected": beside(result.expected),
@@ -68,7 +76,7 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
 
 def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
     """Return the figures of a study that moved as Shown. The exit code is 1 if any figure moved."""
-    number = sum(len(system.means) for each in result.sets for system in each.systems)
+    number = sum(len(system.means) for each in (*result.sets, *result.experiments) for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"
     against = against if has_lock else "the expected figures"
 
@@ -105,6 +113,8 @@ def planned(plan: StudyPlan) -> Shown:
             right=(False, False, True, True),
         )
         yield line()
+        if any(s.step.startswith("index ") and s.state not in ("kept", "read") for s in plan.steps):
+            yield line("Models to fit are listed when their index is there.", indent=0)
         left = [each for each in plan.steps if each.state not in ("kept", "read")]
         known = f", about {duration(plan.seconds)} and {size(plan.nbytes)} as far as is known" if left else ""
         yield line(f"{counted(len(left), 'step')} of {len(plan.steps)} to do{known}.", indent=0)

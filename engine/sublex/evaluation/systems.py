@@ -19,6 +19,7 @@ from sublex.contracts.base import VERSION, Query
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import derived
 from sublex.index.directory import Directory
+from sublex.language.learned import notes_on_topics
 from sublex.language.python_parts import is_lasting, refuse_changed
 from sublex.pipeline.index import Index
 from sublex.pipeline.judged import judged_notes
@@ -41,7 +42,8 @@ class System(NamedTuple):
     """A run and its name.
 
     `milliseconds` are the times per topic when the run was made; a run read from a file has None. `cached` says that
-    the run was read from the cache. `notes` are sentences on how the topics were read in the query language.
+    the run was read from the cache. `notes` are sentences on how the topics were read in the query language, and on
+    learned models that know the topics.
     """
 
     name: str
@@ -80,7 +82,11 @@ def run_system(
     topics = topics_of(topics)
     queries = index.queries(topics, language)
     path = _cache_path(topics, pipeline, k, language, queries)
-    notes = (*notes_of_all(topics, queries), *judged_notes(pipeline, queries))
+    notes = (
+        *notes_of_all(topics, queries),
+        *judged_notes(pipeline, queries),
+        *notes_on_topics(pipeline.expression, [topic.text for topic in topics]),
+    )
     cached = _read_cached(topics, queries, pipeline, k, path, language) if cache and not fresh else None
     if cached is not None:
         return cached._replace(notes=notes)

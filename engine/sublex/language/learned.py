@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 
 from sublex.errors import InputError, contract
-from sublex.language.expression import Change, Expression, no_ranges, operand, print_value
+from sublex.language.expression import Change, Expression, no_ranges, operand, print_value, walk
 from sublex.language.given_scores import finite_scores
 from sublex.language.python_parts import PythonPart, make_part
+from sublex.tools.files import hash_of
+from sublex.tools.messages import counted
 from sublex.trees.forest import Forest, UnreadModel, read_forest
 
-# The most features of a model.
-MOST = 1000
+# The most features of a model, and the digits of the hash of a file that are shown.
+MOST, DIGITS = 1000, 16
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -31,6 +34,10 @@ class LearnedModel(PythonPart):
 
     word = "learned"
     parts: tuple[Expression, ...] = field(default=())
+    # The file that the model was read from, as the user wrote it; "" for an object.
+    file: str = ""
+    # The hashes of the topics that the model learned from, as far as they are known.
+    learned_from: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,9 +62,13 @@ class LearnedModel(PythonPart):
         given = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         return type(self)(**{**given, "parts": parts})
 
-    def with_model(self, model: Any) -> LearnedModel:
-        """Return a part with another model, such as one that learned from other topics."""
-        return learned(model, self.parts, self.name, self.identity.version or None)
+    def with_model(self, model: Any, topics: Iterable[str] = ()) -> LearnedModel:
+        """Return a part with another model, such as one that learned from other topics, whose texts are given."""
+        return learned(model, self.parts, self.name, self.identity.version or None, topics)
+
+    def known_among(self, topics: Iterable[str]) -> int:
+        """Return from how many of these topics the model learned."""
+        return len(self.learned_from & {_hash(text) for text in topics})
 
     def scores(self, rows: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
         """Return the scores of documents. `rows` has a row of features for each of them."""
@@ -79,16 +90,40 @@ class LearnedModel(PythonPart):
             return np.append(slopes * row, float(np.ravel(thing.intercept_)[0]))
 
 
+def _hash(text: str) -> str:
+    """Return the hash of a topic, without its case and spaces."""
+    return xxhash.xxh3_128_hexdigest(" ".join(text.casefold().split()).encode(errors="surrogatepass"))
+
+
+def notes_on_topics(expression: Expression, topics: Sequence[str]) -> list[str]:
+    """Return a sentence for each learned model that learned from some of the topics on which it is measured."""
+    notes = {}
+    for model in (node for node in walk(expression) if isinstance(node, LearnedModel)):
+        if number := model.known_among(topics):
+            notes[str(model)] = (
+                f"{model} learned from {number:,} of these {counted(len(topics), 'topic')}, so its figures say little about new "
+                "ones; measure it on other topics, or by cross-validation with sublex.tune."
+            )
+    return list(notes.values())
+
+
 def learned(
-    model: Any, parts: Iterable[str | Expression], name: str | None = None, version: object = None
+    model: Any,
+    parts: Iterable[str | Expression],
+    name: str | None = None,
+    version: object = None,
+    topics: Iterable[str] = (),
 ) -> LearnedModel:
     """Return a model as a part of an expression. `sublex.learned` documents the parameters."""
     if isinstance(parts, (str, Expression)):
         raise InputError("sublex.learned takes a list of expressions, as in sublex.learned(model, ['BM25', 'lsi']).")
     given = tuple(operand(part, ">>") for part in parts)
     check_parts(given)
-    if isinstance(model, (str, os.PathLike)):
-        name, model = Path(model).name if name is None else name, read_forest(model)
+    file = os.fspath(model) if isinstance(model, (str, os.PathLike)) else ""
+    if file:
+        name, model = Path(file).name if name is None else name, read_forest(file)
+        # A file is known by its content.
+        version = hash_of(Path(file))[:DIGITS] if version is None else version
     if isinstance(model, type) or not callable(getattr(model, "predict", None)):
         kind = model.__name__ if isinstance(model, type) else type(model).__name__
         raise InputError(
@@ -100,7 +135,8 @@ def learned(
         width, named = model.width, model.names
     if isinstance(width, (int, np.integer)):
         _check_names(int(width), named, given)
-    return make_part(LearnedModel, "model", model, name, version, parts=given)
+    known = frozenset(map(_hash, topics))
+    return make_part(LearnedModel, "model", model, name, version, parts=given, file=file, learned_from=known)
 
 
 def check_parts(parts: Sequence[Expression]) -> None:

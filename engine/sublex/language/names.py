@@ -25,8 +25,13 @@ from sublex.tools.messages import Message, Step, nearest
 _ON_DISK = re.compile(r"[\w-]+-[0-9a-f]{16}")
 # Words that mean something else in expressions or commands, in small letters.
 _WORDS = {*map(str.lower, (*RESERVED, *keyword.kwlist)), "off"}
+# The word by which an expression names a learned model in a file, and what it takes.
+LEARNED = "learned"
+LEARNED_PARAMS = (Param("model", Resource, ...), Param("parts", tuple, ...), Param("topics", Resource, None))
 # The largest number of names in an index.
 MOST = 1_000
+# One of the parts of a learned model, which are expressions.
+_PART = Param("part", Expression, ...)
 # A function from a call to the expression that replaces it. For None, the call stays, and its values are looked at next.
 Change = Callable[[Call], Expression | None]
 
@@ -186,6 +191,8 @@ def _with_values(call: Call, registry: Registry, change: Change) -> Call:
     """Return a call in which each value that is an expression is rewritten."""
 
     def changed(param: Param | None, value: Any) -> Any:
+        if param is LEARNED_PARAMS[1] and isinstance(value, tuple):
+            return tuple(changed(_PART, part) for part in value)
         if param is None or param.type is not Expression or not isinstance(value, (str, Expression)):
             return value
         try:
@@ -216,6 +223,8 @@ def declared_by(call: Call, registry: Registry) -> Sequence[Param]:
     """Return the parameters of the component, or of the normaliser, that a call names. An unknown component has none."""
     if call.name.lower() in NORMALISERS and not registry.knows("component", call.name):
         return NORMALISED
+    if call.name == LEARNED:
+        return LEARNED_PARAMS
     # The message about an unknown name, with a hint, would take longer than all else here.
     if not registry.knows("component", call.name):
         return ()
@@ -232,6 +241,11 @@ def is_component(call: Call, registry: Registry) -> bool:
 
 def _refuse_files(call: Call, name: str, registry: Registry, resources: Collection[str]) -> None:
     """Raise InputError if a call reads a file outside of the index. The call stands in the expression of the name `name`."""
+    if call.name == LEARNED:
+        raise InputError(
+            f"The name {name} stands for {call}, and an expression that an index brings can name no file of a model; "
+            f"write {call} yourself."
+        )
     for param, value in given_by(call, registry).values():
         if param.type is Folder and value is not None:
             raise InputError(

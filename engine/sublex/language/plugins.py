@@ -43,7 +43,7 @@ GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
 KINDS = (
     "reader", "analyzer", "ranker", "expander", "filter", "smoother", "representation", "retriever", "reranker", "encoder",
-    "backend",
+    "backend", "experiment",
 )  # fmt: skip
 # The kinds of components that an expression can contain. Their names must differ across kinds. The kind `component`
 # means any of them.
@@ -299,7 +299,12 @@ class Registry:
             if plugin.name in (name, name.partition(":")[0]):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
         known = [*self.names(kind), *(NORMALISERS if kind == "component" else ())]
-        message = unknown(kind, name, known, Step("backends" if kind == "backend" else "components"))
+        message = unknown(
+            kind,
+            name,
+            known,
+            Step("backends" if kind == "backend" else "plugins" if kind == "experiment" else "components"),
+        )
         names = ", ".join(plugin.name for plugin in failed)
         return (
             Message(message, " These plugins failed to load (see ", Step("plugins"), f"): {names}.")

@@ -168,7 +168,7 @@ def measure(
         context.give_judged(judged)
         named = rankers or (() if loaded.loaded_runs else (loaded.ranking,))
         pipelines = [context.pipeline(ranker) for ranker in named]
-        notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
+        notes = _notes_of(pipelines, loaded.loaded_topics)
         most = needed(RUN_HITS, seen)
         systems = [_run(context, loaded.loaded_topics, pipeline, most, language=language) for pipeline in pipelines]
         notes += _flattered(judged, residual)
@@ -347,7 +347,7 @@ def compare(
         _check_study(saved, save_study, next((name for name, given in beyond if given), ""))
     context.prepare("analyze search number-terms", index)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
-    said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
+    said = _notes_of(pipelines, topics)
     most = needed(k, seen)
     systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], most)
     systems += loaded.loaded_runs
@@ -374,6 +374,15 @@ def compare(
     if save_study:
         shown.notes = [*shown.notes, save_comparison(save_study, saved)]
     return shown
+
+
+def _notes_of(pipelines: Sequence[Pipeline], topics: Topics | str | None) -> list[str]:
+    """Return the notes on the pipelines of systems, and on learned models that know the topics."""
+    from sublex.language.learned import notes_on_topics
+
+    texts = [topic.text for topic in topics] if topics and not isinstance(topics, str) else []
+    notes = [note for each in pipelines for note in (*each.notes, *notes_on_topics(each.expression, texts))]
+    return [*dict.fromkeys(notes)]
 
 
 def _check_study(saved: ComparedSystems, file: str, beyond: str) -> None:

@@ -83,11 +83,11 @@ def reproduce(
     """Run the study of a paper, and say which of its results hold.
 
     The study comes with Sublex. Each result that open data can test becomes a row with a verdict: as published, same
-    order, or disagrees. The others say why they cannot be tested. PAPER is fisher. The study is like any other: it
-    resumes, and leaves a folder.
+    order, or disagrees. The others say why they cannot be tested. PAPER is dcot, fisher, laki, sourcelda or swg. The study
+    is like any other: it resumes, and leaves a folder.
 
     Args:
-        collections: The folder of collections, such as cranfield/docs.trec, with topics.trec and qrels.txt beside it.
+        collections: The folder of collections; --plan lists the files that are looked for.
         out: The folder of the results.
         quick: Run a smaller study, on fewer collections.
         plan: Only say what the study reads, what it would do, and about how long and how big that is.

@@ -233,7 +233,8 @@ class Composer(Uncopied):
             for p in c.registration.params
             if p.type is Resource or (p.type is Folder and c.kind == "encoder")
         )
-        return self._hashes(value for value in values if value is not None)
+        models = (part.file for part in components_in(resolved) if isinstance(part, LearnedModel) and part.file)
+        return self._hashes([*(value for value in values if value is not None), *models])
 
     def _hashes(self, names: Iterable[str]) -> dict[str, str]:
         """Return the hash of each resource, or the state of each folder, by name; "" for a file that cannot be read."""

@@ -46,7 +46,9 @@ def export(
     file; by default the format is detected. An existing `output` is replaced only with `overwrite`, after everything
     has been written.
     """
-    vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
+    vectors = (
+        vectors_of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
+    )
     names, none = representation.column_names, f"{file or index.path} holds no document to encode."
     return _write(output, vectors, names, none, overwrite)
 
@@ -87,7 +89,7 @@ def _write(output: Path, vectors: Vectors, names: Sequence[str], none: str, over
     return count
 
 
-def _of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
+def vectors_of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
     """Yield the docnos and vectors of the live documents of an index, a block at a time."""
     for segment in index.segments:
         done = 0

@@ -24,6 +24,7 @@ from sublex.language.names import written_out
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
+from sublex.representations.learned_files import with_learned_models
 from sublex.representations.resources import Resources
 from sublex.tools.messages import Message, Step, nearest
 
@@ -63,7 +64,9 @@ class Namer:
         """Return an expression with the names of the index replaced by their expressions."""
         known = {**self.resources.entries, **self.resources.other_entries}
         # Names of the user's encoders are replaced last. So a name in an index can never stand for a folder.
-        return with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
+        whole = with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
+        # Models in files come after these, so a name in an index can never stand for such a file either.
+        return with_learned_models(whole, self.registry)
 
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError if the expression is not a single component."""

@@ -9,9 +9,9 @@ from typing import Any
 from sublex.contracts.base import Folder, Resource
 from sublex.errors import InputError
 from sublex.language.expression import Call, Expression
-from sublex.language.names import check_name, declared_by, found, is_component, rewritten
+from sublex.language.names import LEARNED, check_name, declared_by, found, is_component, rewritten
 from sublex.language.parser import DEEPEST, LONGEST, parse, parse_call
-from sublex.language.plugins import Registry
+from sublex.language.plugins import Component, Registry
 from sublex.studies.places import StudyPlaces
 from sublex.studies.study_file import Study
 
@@ -31,6 +31,30 @@ def expression_of(text: str, study: Study, registry: Registry, places: StudyPlac
     """Return the expression of a system or a model, with the names of models written out and the paths of files whole."""
     whole = _written_out(parse(text), study.models, registry, ())
     return _with_whole_paths(whole, registry, places, where)
+
+
+def experiment_of(call: Call, study: Study, registry: Registry, places: StudyPlaces, where: str) -> Component:
+    """Return the resolved call of an experiment, with the names of models written out and the paths of files whole."""
+    params = registry.find("experiment", call.name).params
+    types = {param.name: param.type for param in params}
+
+    def whole(name: str, value: Any) -> Any:
+        if types.get(name) in (Resource, Folder) and isinstance(value, (str, Expression)):
+            return places.find(str(value), where)
+        if types.get(name) is Expression and isinstance(value, (str, Expression)):
+            tree = parse(value) if isinstance(value, str) else value
+            return _with_whole_paths(_written_out(tree, study.models, registry, ()), registry, places, where)
+        return value
+
+    # A default may be a model too, whose name the study may have given another meaning.
+    given = {
+        param.name: param.default for param in params if param.type is Expression and param.default not in (..., None)
+    }
+    given |= dict(zip(types, call.args, strict=False)) | dict(call.params)
+    extra = call.args[len(params) :]
+    return registry.resolve(
+        "experiment", Call(call.name, extra, {name: whole(name, value) for name, value in given.items()})
+    )
 
 
 def _written_out(
@@ -72,6 +96,8 @@ def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces,
         if not any(param.type in (Resource, Folder) for param in declared):
             return None
         types = {param.name: param.type for param in declared}
+        if call.name == LEARNED:
+            types["parts"] = LEARNED
         by_place = dict(enumerate(param.name for param in declared))
         args = tuple(whole(types.get(by_place.get(place, "")), value) for place, value in enumerate(call.args))
         return Call(call.name, args, {name: whole(types.get(name), value) for name, value in call.params.items()})
@@ -79,6 +105,8 @@ def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces,
     def whole(kind: Any, value: Any) -> Any:
         if kind in (Resource, Folder) and isinstance(value, (str, Expression)):
             return places.find(value if isinstance(value, str) else str(value), where)
+        if kind == LEARNED and isinstance(value, tuple):
+            return tuple(whole(Expression, part) for part in value)
         if kind is Expression and isinstance(value, str):
             value = parse(value)
         return rewritten(value, registry, changed) if isinstance(value, Expression) else value

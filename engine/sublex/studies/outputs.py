@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sublex.errors import InputError, MissingExtra
 from sublex.forms.frames import arrow
@@ -15,15 +16,25 @@ from sublex.studies.study_lock import write_lock
 from sublex.tools.files import hash_of, replace_file, replacing
 from sublex.tools.outputs import write_output
 
-CSV, PARQUET, REPORT = "measures.csv", "measures.parquet", "report.html"
+# The names of the files of figures, without their endings.
+MEASURES, EXPERIMENTS, REPORT = "measures", "experiments", "report.html"
 
 
 def write_outputs(store: StudyStore, result: StudyResult) -> None:
-    """Write the measures by topic as CSV, and as Parquet where pyarrow is installed, the report, and the lock."""
-    columns = result.columns()
+    """Write the measures by topic, the figures of experiments by unit, the report, and the lock."""
+    if result.sets:
+        _write_columns(store, MEASURES, result.columns())
+    if result.experiments:
+        _write_columns(store, EXPERIMENTS, result.experiment_columns())
+    write_output(store.folder / REPORT, study_page(result))
+    write_lock(store, result)
+
+
+def _write_columns(store: StudyStore, name: str, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV, and as Parquet where pyarrow is installed."""
     rows = list(zip(*columns.values(), strict=True))
-    text = as_csv(list(columns), rows)
-    _write(store, CSV, lambda: replace_file(store.folder / CSV, text.encode()))
+    text, csv, parquet = as_csv(list(columns), rows), f"{name}.csv", f"{name}.parquet"
+    _write(store, csv, lambda: replace_file(store.folder / csv, text.encode()))
     try:
         pyarrow = arrow()
     except MissingExtra:
@@ -32,12 +43,10 @@ def write_outputs(store: StudyStore, result: StudyResult) -> None:
         table = pyarrow.table(columns)
 
         def write_parquet() -> None:
-            with replacing(store.folder / PARQUET) as file:
+            with replacing(store.folder / parquet) as file:
                 pyarrow.parquet.write_table(table, file)
 
-        _write(store, PARQUET, write_parquet)
-    write_output(store.folder / REPORT, study_page(result))
-    write_lock(store, result)
+        _write(store, parquet, write_parquet)
 
 
 def _write(store: StudyStore, name: str, write: Callable[[], None]) -> None:

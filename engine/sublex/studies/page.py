@@ -41,7 +41,8 @@ def study_page(result: StudyResult) -> str:
     tables = [(plan, parts_html(result.table_parts(plan)[1:])) for plan in result.study.tables]
     plots = [(plan, text) for plan in result.study.plots if (text := _plot(result, plan))]
     return environment.get_template("study.html").render(
-        study=result.study, overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, plots=plots,
+        study=result.study, experiments=[(each.name, each.expression, parts_html(each.parts()[-1:])) for each in result.experiments],
+        overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, plots=plots,
         claims=[parts_html([part]) for part in result.claim_parts()],
         legend={plan.name: _legend(plan) for plan, _ in plots}, facts=_facts(result), provenance=_provenance(result.lock),
         file=result.study.text,
@@ -67,12 +68,17 @@ def _legend(plan: PlotPlan) -> list[str]:
 
 def _facts(result: StudyResult) -> list[tuple[str, str]]:
     study, plan = result.study, result.study.compare
-    return [
-        ("Collections", ", ".join(study.collections or study.indexes)),
-        ("Topics", ", ".join(f"{each.name} ({len(each.qids):,})" for each in result.sets)),
-        ("Systems", f"{len(study.systems):,}"),
-        ("Test", f"{plan.test}, corrected by {plan.correction}, level {plan.alpha:g}"),
-    ]
+    names = study.collections or study.indexes
+    facts = [("Collections", ", ".join(names))] if names else []
+    if result.sets:
+        facts += [
+            ("Topics", ", ".join(f"{each.name} ({len(each.qids):,})" for each in result.sets)),
+            ("Systems", f"{len(study.systems):,}"),
+            ("Test", f"{plan.test}, corrected by {plan.correction}, level {plan.alpha:g}"),
+        ]
+    if result.experiments:
+        facts.append(("Experiments", ", ".join(f"{each.name} ({len(each.units)})" for each in result.experiments)))
+    return facts
 
 
 def _provenance(lock: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:

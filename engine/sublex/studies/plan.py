@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sublex.errors import InputError, SublexError
 from sublex.language.plugins import Registry
 from sublex.pipeline.index import Index
 from sublex.readers.irds import PREFIX
+from sublex.studies.experiments import (
+    MadeExperiment,
+    experiments_on,
+    make_experiments,
+    models_of_experiment,
+    unit_identity,
+    unit_name,
+    with_experiments,
+)
 from sublex.studies.expressions import check_models
 from sublex.studies.places import StudyPlaces
 from sublex.studies.steps import (
     StudyTopics,
     StudyWork,
     build_seconds,
+    files_of_run,
     fit_identity,
     index_identity,
     kept_index,
     models_of,
     models_on,
     read_asked,
+    run_file,
     run_identity,
     settings,
     source_of,
@@ -81,12 +92,14 @@ def plan_study(
     check_models(study, registry)
     store.check()
     work = StudyWork(study, store, places, registry, workers=workers)
-    reads, problems = _reads(work)
-    steps = [] if problems else list(_steps(work))
+    experiments = make_experiments(work)
+    work.study = with_experiments(study, experiments)
+    reads, problems = _reads(work, experiments)
+    steps = [] if problems else list(_steps(work, experiments))
     return StudyPlan(tuple(reads), tuple(steps), tuple(problems))
 
 
-def _reads(work: StudyWork) -> tuple[list[Read], list[str]]:
+def _reads(work: StudyWork, experiments: Mapping[str, MadeExperiment | str]) -> tuple[list[Read], list[str]]:
     """Return what a study reads, and a sentence for each thing that it cannot or may not read."""
     study, reads, problems = work.study, [], list[str]()
     wanted: list[tuple[str, str, tuple[str, ...]]] = [
@@ -101,6 +114,11 @@ def _reads(work: StudyWork) -> tuple[list[Read], list[str]]:
         wanted += [(f"{what} {topics.name}", text, where) for what, text in given if text]
     for system in study.systems.values():
         wanted += [(f"run {system.name}", text, ("systems", system.name)) for text in system.runs.values()]
+    for made in experiments.values():
+        if isinstance(made, str):
+            problems.append(made)
+        else:
+            reads += [Read(f"experiment {made.plan.name}", file, os.path.getsize(file)) for file in made.files]
     for what, text, path in wanted:
         try:
             if text.startswith(PREFIX):
@@ -115,15 +133,18 @@ def _reads(work: StudyWork) -> tuple[list[Read], list[str]]:
     return reads, problems
 
 
-def _steps(work: StudyWork) -> Iterator[Planned]:
+def _steps(work: StudyWork, experiments: Mapping[str, MadeExperiment | str]) -> Iterator[Planned]:
     """Yield the steps of a study, as far as they can be foreseen."""
     study = work.study
     asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
+    yield from _experiment_steps(work, None, [each for each in experiments.values() if not is_on_an_index(each)])
     for plan in study.indexes_in_use():
         index = kept_index(work, plan)
         yield _index_step(work, plan, index)
+        own = list(experiments_on(experiments, plan.name))
         if index is not None:
-            yield from _fits(work, plan, index)
+            yield from _fits(work, plan, index, own)
+        yield from _experiment_steps(work, index, own)
         for topics in study.topics_of(plan.name):
             for system in study.systems_on(topics.name):
                 if system.expression:
@@ -144,8 +165,36 @@ def _index_step(work: StudyWork, plan: IndexPlan, index: Index | None) -> Planne
     return Planned(step, why, build_seconds(size, threads(work.workers)) or None, int(INDEX_SHARE * size) or None)
 
 
-def _fits(work: StudyWork, plan: IndexPlan, index: Index) -> Iterator[Planned]:
-    for model in models_on(work, plan, index):
+def is_on_an_index(made: MadeExperiment | str) -> bool:
+    """Return whether an experiment measures on an index."""
+    return isinstance(made, MadeExperiment) and bool(made.plan.index)
+
+
+def _experiment_steps(
+    work: StudyWork, index: Index | None, experiments: Iterable[MadeExperiment | str]
+) -> Iterator[Planned]:
+    for made in experiments:
+        if isinstance(made, str):
+            continue
+        for unit in made.experiment.units:
+            name = unit_name(made, unit)
+            before = work.store.record("experiment", name)
+            seconds, step = before.seconds if before else None, f"experiment {name}"
+            if made.plan.index and index is None:
+                yield Planned(step, "index changed" if before else "new", seconds)
+            elif index and any(not index.is_fitted(model) for model in models_of_experiment(index, made)):
+                yield Planned(step, "after its models", seconds)
+            else:
+                identity = unit_identity(work, made, index, unit)
+                is_kept = work.store.done("experiment", name, identity) is not None
+                yield Planned(step, KEPT) if is_kept else Planned(step, changes(before, identity), seconds)
+
+
+def _fits(work: StudyWork, plan: IndexPlan, index: Index, experiments: Iterable[MadeExperiment]) -> Iterator[Planned]:
+    wanted = dict.fromkeys(models_on(work, plan, index))
+    for made in experiments:
+        wanted |= dict.fromkeys(models_of_experiment(index, made))
+    for model in wanted:
         name, identity = f"{plan.name}/{model}", fit_identity(work, index, model)
         if (plan.path and index.is_fitted(model)) or (
             work.store.done("fit", name, identity) and index.is_fitted(model)
@@ -177,7 +226,7 @@ def _run_step(
         number = len(settings(work, index, system)) if system.is_tuned else 1
     except SublexError as error:
         return Planned(step, f"fails: {str(error).partition(';')[0].rstrip('.')}", seconds)
-    if work.store.done("run", name, identity):
+    if work.store.done("run", name, identity, files_of_run(run_file(topics, system))):
         return Planned(step, KEPT)
     about = number * len(asked.topics) * (TOPIC_SECONDS + DOCUMENT_SECONDS * len(index)) / threads(work.workers)
     return Planned(step, changes(before, identity), about if seconds is None else seconds, nbytes or None)

@@ -66,6 +66,49 @@ class TopicsResult(NamedTuple):
         return [f"{each.name} failed: {each.failure}" for each in self.systems if each.failure]
 
 
+class ExperimentResult(NamedTuple):
+    """The figures of an experiment: its cases as systems, with their values by unit; or why it failed."""
+
+    name: str
+    expression: str
+    units: tuple[str, ...]
+    measures: tuple[str, ...]
+    systems: tuple[SystemResult, ...]
+    failure: str = ""
+
+    def system(self, name: str) -> SystemResult | None:
+        """Return a case; None for another name, and if the experiment failed."""
+        return next((each for each in self.systems if each.name == name), None)
+
+    @property
+    def failures(self) -> list[str]:
+        """The sentence about the experiment if it failed."""
+        return [self.failure] if self.failure else []
+
+    def table(self) -> Table:
+        """Return a table of means, each with the lowest and the highest value of a unit if there are several."""
+        rows = []
+        for case in self.systems:
+            low, high = case.values.min(axis=0), case.values.max(axis=0)
+            cells = [
+                figure(case.means[name])
+                + (f" ({figure(low[place])} to {figure(high[place])})" if low[place] < high[place] else "")
+                for place, name in enumerate(self.measures)
+            ]
+            rows.append([case.name, *cells])
+        return Table(["case", *self.measures], rows)
+
+    def parts(self) -> list[Part]:
+        """Return a title and the table, or why there is none."""
+        title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression}"
+        return [self.failure] if self.failure else [title, self.table()]
+
+
+def figure(value: float) -> str:
+    """Return a figure of an experiment: four decimals, or without decimals from 1,000 on."""
+    return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
 class ReportedFigure(NamedTuple):
     """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed."""
 
@@ -132,6 +175,7 @@ class StudyResult(InParts):
     study: Study
     folder: Path
     sets: tuple[TopicsResult, ...]
+    experiments: tuple[ExperimentResult, ...] = ()
     done: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -145,6 +189,18 @@ class StudyResult(InParts):
             raise InputError(f"No topics {topics}; there are: {near_names(topics, [each.name for each in self.sets])}.")
         return found
 
+    def experiment(self, name: str) -> ExperimentResult:
+        """Return the results of an experiment."""
+        found = next((each for each in self.experiments if each.name == name), None)
+        if found is None:
+            known = near_names(name, [each.name for each in self.experiments]) or "none"
+            raise InputError(f"No experiment {name}; there are: {known}.")
+        return found
+
+    def _measured(self, name: str) -> TopicsResult | ExperimentResult:
+        """Return the results of an experiment, or of a set of topics."""
+        return next((each for each in self.experiments if each.name == name), None) or self[name]
+
     def comparison(self, topics: str | None = None) -> Comparison:
         """Return the comparison of the systems on a set of topics; the only one, if there is one."""
         if topics is None and len(self.sets) != 1:
@@ -154,12 +210,16 @@ class StudyResult(InParts):
 
     @property
     def failures(self) -> list[str]:
-        """A sentence for each system that failed, with its topics."""
-        return [f"{each.name}: {failure}" for each in self.sets for failure in each.failures]
+        """A sentence for each system and experiment that failed, with its topics."""
+        measured = (*self.sets, *self.experiments)
+        return [f"{each.name}: {failure}" for each in measured for failure in each.failures]
 
     def value(self, topics: str, system: str, measure: str) -> float | None:
-        """Return the mean of a measure; None for a system that failed or does not run on these topics."""
-        found = self[topics].system(system)
+        """Return the mean of a measure; None for a system that failed or does not run on these topics.
+
+        Of an experiment, give its name, a case and a measure.
+        """
+        found = self._measured(topics).system(system)
         return None if found is None else found.means[measure]
 
     # Figures beside others.
@@ -171,7 +231,8 @@ class StudyResult(InParts):
             figures: Mapping[tuple[str, str], float] = getattr(table, wanted)
             tolerance = self.study.tolerance if table.tolerance is None else table.tolerance
             for (system, column), other in figures.items():
-                topics, measure = places[column]
+                # The table of an experiment that cannot be made has no columns.
+                topics, measure = places.get(column, (table.experiment, column))
                 found.append(
                     ReportedFigure(table.name, system, column, self.value(topics, system, measure), other, tolerance)
                 )
@@ -200,12 +261,13 @@ class StudyResult(InParts):
             f"{topics}: {name}"
             for topics in plan.topics
             for name in (*plan.higher, *plan.lower)
-            if not self[topics].system(name)
+            if not self._measured(topics).system(name)
         ]
         found, p = [], []
         for topics in plan.topics if not missing else ():
-            place = self[topics].measures.index(plan.measure)
-            scores = {each.name: each.values[:, place] for each in self[topics].systems if not each.failure}
+            measured = self._measured(topics)
+            place = measured.measures.index(plan.measure)
+            scores = {each.name: each.values[:, place] for each in measured.systems if not each.failure}
             for higher, lower in product(plan.higher, plan.lower):
                 a, b = scores[higher], scores[lower]
                 found.append(Order(topics, higher, lower, float(a.mean() - b.mean()), 1.0))
@@ -247,16 +309,17 @@ class StudyResult(InParts):
     def table(self, plan: TablePlan) -> Table:
         """Return a table of the study: systems by columns, the best of each column in bold."""
         columns = plan.columns()
+        shown = figure if plan.experiment else "{:.4f}".format
         values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
         bold = set()
         for place in range(len(columns)):
             known = [row[place] for row in values if row[place] is not None]
             bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == max(known)}  # type: ignore[type-var]
         rows = [
-            [system, *("failed" if value is None else f"{value:.4f}" for value in row)]
+            [system, *("failed" if value is None else shown(value) for value in row)]
             for system, row in zip(plan.systems, values, strict=True)
         ]
-        return Table(["system", *(column for column, _, _ in columns)], rows, 1, bold)
+        return Table(["case" if plan.experiment else "system", *(column for column, _, _ in columns)], rows, 1, bold)
 
     def beside(self, plan: TablePlan) -> Table | None:
         """Return a table of published and expected figures beside ours; None if there are none."""
@@ -291,6 +354,8 @@ class StudyResult(InParts):
 
     def overview(self) -> Table:
         """Return a table of all systems: a row for each set of topics and system, a column for each measure."""
+        if not self.sets:
+            return self._experiments_table()
         measures = self.sets[0].measures
         rows = []
         for each in self.sets:
@@ -304,14 +369,26 @@ class StudyResult(InParts):
                 rows.append([each.name, system.name, *cells])
         return Table(["topics", "system", *measures], rows, 2)
 
+    def _experiments_table(self) -> Table:
+        """Return a table of all figures of experiments: a row for each experiment, case and measure."""
+        rows = [
+            [each.name, case.name, name, figure(case.means[name])]
+            for each in self.experiments
+            for case in each.systems
+            for name in each.measures
+        ]
+        return Table(["experiment", "case", "measure", "figure"], rows, 3)
+
     def parts(self) -> list[Part]:
-        """Return for each set of topics the comparison of its systems, then the tables of the study, and what failed."""
+        """Return for each set of topics the comparison of its systems, then experiments, the tables of the study, and what failed."""
         found: list[Part] = []
         for each in self.sets:
             found += [
                 f"{each.name}: {counted(len(each.qids), 'topic')}, {counted(each.documents, 'document')}",
                 *each.parts,
             ]
+        for experiment in self.experiments:
+            found += experiment.parts()
         for plan in self.study.tables:
             found += self.table_parts(plan)
         found += self.claim_parts()
@@ -321,6 +398,8 @@ class StudyResult(InParts):
 
     def to_pandas(self) -> Any:
         """Return a DataFrame of means: a row for each set of topics and system, a column for each measure. pandas must be installed."""
+        if not self.sets:
+            return self.by_unit().groupby(["experiment", "case", "measure"], sort=False)["value"].mean().unstack()
         rows = [(each.name, system.name, system) for each in self.sets for system in each.systems]
         measures = self.sets[0].measures
         columns: dict[str, Any] = {"topics": [row[0] for row in rows], "system": [row[1] for row in rows]}
@@ -332,6 +411,22 @@ class StudyResult(InParts):
         """Return a DataFrame with a row for each set of topics, system and topic, a column for each measure. pandas must be installed."""
         return data_frame(self.columns())
 
+    def by_unit(self) -> Any:
+        """Return a DataFrame with a row for each experiment, case, unit and measure, and its value. pandas must be installed."""
+        return data_frame(self.experiment_columns())
+
+    def experiment_columns(self) -> dict[str, Any]:
+        """Return the figures of experiments by unit as columns."""
+        rows = [
+            (each.name, case.name, unit, measure, value)
+            for each in self.experiments
+            for case in each.systems
+            for unit, values in zip(each.units, case.values.tolist(), strict=True)
+            for measure, value in zip(each.measures, values, strict=True)
+        ]
+        names = ("experiment", "case", "unit", "measure", "value")
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
     def columns(self) -> dict[str, Any]:
         """Return the measures by topic as columns."""
         rows = [
@@ -341,11 +436,13 @@ class StudyResult(InParts):
             if not system.failure
             for qid, values in zip(each.qids, system.values.tolist(), strict=True)
         ]
-        names = ("topics", "system", "qid", *self.sets[0].measures)
+        names = ("topics", "system", "qid", *(self.sets[0].measures if self.sets else ()))
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def __repr__(self) -> str:
         systems = len({system.name for each in self.sets for system in each.systems})
+        if not self.sets:
+            return f"<{self.study.title}: {counted(len(self.experiments), 'experiment')}, in {self.folder}>"
         sets = f"{len(self.sets)} sets of topics" if len(self.sets) != 1 else f"the topics {self.sets[0].name}"
         return f"<{self.study.title}: {counted(systems, 'system')} on {sets}, in {self.folder}>"
 

@@ -20,6 +20,14 @@ from sublex.language.plugins import Registry
 from sublex.pipeline.index import Index
 from sublex.report import svg
 from sublex.report.page import render_page
+from sublex.studies.experiments import (
+    MadeExperiment,
+    experiments_on,
+    make_experiments,
+    measure_experiment,
+    models_of_experiment,
+    with_experiments,
+)
 from sublex.studies.expressions import check_models
 from sublex.studies.identity import hash_of_value, qrels_hash
 from sublex.studies.outputs import write_outputs
@@ -69,13 +77,19 @@ def run_study(
         work.watch = watch
     with store.opened(first_lock(study)):
         _expect_own_reports(store, study)
+        experiments = make_experiments(work)
+        work.study = study = with_experiments(study, experiments)
         asked = {name: read_asked(work, plan) for name, plan in study.topics.items()}
         indexes = {plan.name: build(work, plan) for plan in study.indexes_in_use()}
         work.keep_hashes()
         for name, index in indexes.items():
-            _fit(work, study.indexes[name], index)
+            _fit(work, study.indexes[name], index, experiments)
         sets = tuple(_topics(work, indexes[plan.index], plan, asked[plan.name]) for plan in study.topics.values())
-        result = StudyResult(study, store.folder, sets, tuple(work.done), tuple(work.kept))
+        measured = tuple(
+            measure_experiment(work, made, name, indexes.get(study.experiments[name].index))
+            for name, made in experiments.items()
+        )
+        result = StudyResult(study, store.folder, sets, measured, tuple(work.done), tuple(work.kept))
         result.compared = partial(_comparison_again, work, indexes, asked)
         result.seconds = time.perf_counter() - begin
         work.keep_hashes()
@@ -94,9 +108,12 @@ def _report(plan: TopicPlan) -> str:
     return f"{REPORTS}/{file_name(plan.name)}.html"
 
 
-def _fit(work: StudyWork, plan: IndexPlan, index: Index) -> None:
-    """Fit the models that the systems on an index need. A model that fails is noted, and its systems fail later."""
-    for model in models_on(work, plan, index):
+def _fit(work: StudyWork, plan: IndexPlan, index: Index, experiments: Mapping[str, MadeExperiment | str]) -> None:
+    """Fit the models that systems and experiments need. A model that fails is noted, and what needs it fails later."""
+    wanted = dict.fromkeys(models_on(work, plan, index))
+    for made in experiments_on(experiments, plan.name):
+        wanted |= dict.fromkeys(models_of_experiment(index, made))
+    for model in wanted:
         try:
             fit(work, plan, index, model)
         except SublexError as error:
@@ -130,7 +147,7 @@ def _topics(work: StudyWork, index: Index, plan: TopicPlan, asked: StudyTopics) 
             plan.name, plan.index, len(index), (), tuple(map(str, measures)), (False,) * len(measures), systems
         )
     identity = _comparison_identity(work, index, plan, asked, whole)
-    record = work.known("comparison", plan.name, identity)
+    record = work.known("comparison", plan.name, identity, [_report(plan)])
     found = None if record is None else _kept_result(record.data, plan, index, whole, failures, made)
     if found is None:
         record = _compare(work, index, plan, asked, whole, identity)

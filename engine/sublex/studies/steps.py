@@ -18,6 +18,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.evaluation.collapsing import read_groups
 from sublex.evaluation.systems import System, run_system
 from sublex.language.expression import Expression
+from sublex.language.learned import notes_on_topics
 from sublex.language.plugins import Registry
 from sublex.pipeline.index import Index
 from sublex.pipeline.query_forms import topics_notes
@@ -94,9 +95,9 @@ class StudyWork:
         """Keep the hashes of files for the next run."""
         self.store.keep("files", "all", {}, [], self.hashes.known, 0.0)
 
-    def known(self, kind: str, name: str, identity: Mapping[str, Any]) -> Record | None:
-        """Return the record of a result that is there already, and count it as kept."""
-        found = self.store.done(kind, name, identity)
+    def known(self, kind: str, name: str, identity: Mapping[str, Any], files: Sequence[str] = ()) -> Record | None:
+        """Return the record of a result that is there already with its files, and count it as kept."""
+        found = self.store.done(kind, name, identity, files)
         if found is not None:
             self.kept.append(f"{kind} {name}")
         return found
@@ -331,6 +332,11 @@ def run_file(topics: TopicPlan, system: SystemPlan) -> str:
     return f"{RUNS}/{file_name(topics.name)}/{file_name(system.name)}.run.gz"
 
 
+def files_of_run(file: str) -> list[str]:
+    """Return the files of a run, of which the first has its lines and the second its metadata."""
+    return [file, sidecar_path(file)]
+
+
 def run_identity(
     work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
 ) -> dict[str, Any]:
@@ -345,7 +351,7 @@ def run_identity(
         code = {**versions(), **code_of([pipeline.expression], work.registry)}
         return {**shared, "expression": str(pipeline), "models": pipeline.models, "code": code}
     tried = settings(work, index, system)
-    models = {model: _fingerprint(index, model) for setting in tried for model in index.models_in(setting)}
+    models = {model: model_fingerprint(index, model) for setting in tried for model in index.models_in(setting)}
     code = {**versions(), **versions_of_measures(), **code_of(tried[:1], work.registry)}
     return {
         **shared, "expression": str(tree), "models": models, "code": code, "judgements": asked.qrels_hash,
@@ -358,7 +364,7 @@ def versions_of_measures() -> dict[str, str]:
     return versions(STATISTICS)
 
 
-def _fingerprint(index: Index, model: str) -> str:
+def model_fingerprint(index: Index, model: str) -> str:
     """Return the checksums of a fitted model and of its rows; "" if it is not fitted."""
     entry = next((entry for entry in index.fitted.values() if entry.expression == model), None)
     return "" if entry is None else hash_of_value(repr((entry.model, sorted(entry.rows.items()))))
@@ -370,7 +376,7 @@ def run(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, sy
         return _given(work, topics, system)
     name, file = f"{topics.name}/{system.name}", run_file(topics, system)
     identity = run_identity(work, index, topics, asked, system)
-    record = work.known("run", name, identity)
+    record = work.known("run", name, identity, files_of_run(file))
     if record is None:
         record = _make_run(work, index, topics, asked, system, name, file, identity)
         made = record.data.pop("made", None)
@@ -408,7 +414,9 @@ def _make_run(
             made = run_system(
                 index, asked.topics, pipeline, k, work.workers, advance, cache=False, language=topics.language
             )
-        expression, notes = str(pipeline), [*pipeline.notes, *topics_notes(asked.topics, index, topics.language)]
+        expression, texts = str(pipeline), [topic.text for topic in asked.topics]
+        notes = [*pipeline.notes, *topics_notes(asked.topics, index, topics.language)]
+        notes += notes_on_topics(pipeline.expression, texts)
     # A killed study may have left the run without its metadata, by which the run would show that Sublex wrote it.
     is_own = work.store.record("writing", name) is not None
     work.store.keep("writing", name, {}, [], {}, 0.0)
@@ -418,7 +426,7 @@ def _make_run(
         "expression": expression, "milliseconds": made.mean_milliseconds, "notes": notes,
         "tuning": [part_as_json(part) for part in tuning.parts()[:-1]] if tuning else [],
     }  # fmt: skip
-    record = work.keep("run", name, identity, [file, sidecar_path(file)], data, time.perf_counter() - begin)
+    record = work.keep("run", name, identity, files_of_run(file), data, time.perf_counter() - begin)
     work.store.drop("writing", name)
     record.data["made"] = made
     return record

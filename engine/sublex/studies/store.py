@@ -29,6 +29,7 @@ FOLDERS = (STATE, RUNS, INDEXES, REPORTS)
 # Bytes of a record, at most.
 MOST_BYTES = 1 << 28
 _UNSAFE = re.compile(r"[^A-Za-z0-9.,=()+-]+")
+_HASHED = re.compile(r"-[0-9a-f]{8}$")
 # Characters of a name that the name of a file shows.
 SHOWN = 80
 
@@ -47,7 +48,14 @@ class Record(NamedTuple):
 def file_name(name: str) -> str:
     """Return a name for a file or a folder, with a hash if it does not show the whole name."""
     shown = _UNSAFE.sub("_", name).strip("._-")[:SHOWN].rstrip("._-")
-    return shown if shown == name else f"{shown or 'system'}-{hash_of_value(name)[:8]}"
+    # A name that looks as if it had a hash gets one, or it could be taken for that of another name.
+    return shown if shown == name and not _HASHED.search(name) else f"{shown or 'system'}-{hash_of_value(name)[:8]}"
+
+
+def _below(place: Path, folder: str) -> Iterator[str]:
+    """Yield the names of all files and folders below a folder, without following links."""
+    for root, folders, files in os.walk(place / folder):
+        yield from (os.path.relpath(os.path.join(root, name), place) for name in (*folders, *files))
 
 
 class StudyStore:
@@ -72,24 +80,15 @@ class StudyStore:
             raise InputError(
                 f"{place} holds files, and nothing shows that a study wrote them as they are; choose another folder by --out."
             )
-        for name in (
-            *FOLDERS,
-            CHECK,
-            *(f"{folder}/{each}" for folder in (RUNS, INDEXES, STATE) for each in self._names(folder)),
-        ):
-            if os.path.islink(place / name):
-                raise InputError(f"{place / name} is a symbolic link, and studies write through none; remove it.")
-
-    def _names(self, folder: str) -> list[str]:
-        try:
-            return os.listdir(self.folder / folder)
-        except OSError:
-            return []
+        for path in (place / name for folder in (*FOLDERS, CHECK) for name in (folder, *_below(place, folder))):
+            if os.path.islink(path):
+                raise InputError(f"{path} is a symbolic link, and studies read and write through none; remove it.")
 
     @contextmanager
     def opened(self, first: str) -> Iterator[None]:
         """Make the folder if it is missing, and hold it while the block runs. `first` is the lock of a new study."""
         self.check()
+        is_new, has_folder = not self.exists(), os.path.lexists(self.folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -101,7 +100,12 @@ class StudyStore:
                 self.write(LOCK, first)
             for name in FOLDERS:
                 (self.folder / name).mkdir(exist_ok=True)
-            yield
+            try:
+                yield
+            except BaseException:
+                if is_new:
+                    self._withdraw(has_folder)
+                raise
         except BlockingIOError:
             raise InputError(f"Another process runs a study in {self.folder}; wait until it has finished.") from None
         except OSError as error:
@@ -110,6 +114,16 @@ class StudyStore:
             ) from None
         finally:
             os.close(handle)
+
+    def _withdraw(self, has_folder: bool) -> None:
+        """Remove what was made for a study that failed before it kept anything; the folder itself unless it was there."""
+        with suppress(OSError):
+            # A folder with anything in it cannot be removed.
+            for name in FOLDERS:
+                (self.folder / name).rmdir()
+            (self.folder / LOCK).unlink()
+            if not has_folder:
+                self.folder.rmdir()
 
     def write(self, name: str, text: str) -> None:
         """Write a text with a seal."""
@@ -132,10 +146,10 @@ class StudyStore:
         is_sound = all(isinstance(value, kind) for value, kind in zip(record, kinds, strict=True))
         return record if is_sound and (record.kind, record.name) == (kind, name) else None
 
-    def done(self, kind: str, name: str, identity: Mapping[str, Any]) -> Record | None:
-        """Return the record of a result with this identity, if its files are as they were written."""
+    def done(self, kind: str, name: str, identity: Mapping[str, Any], files: Sequence[str] = ()) -> Record | None:
+        """Return the record of a result with this identity and these files, if they are as they were written."""
         found = self.record(kind, name)
-        if found is None or found.identity != as_json(identity):
+        if found is None or found.identity != as_json(identity) or set(found.files) != set(files):
             return None
         return found if all(self._hash(file) == known for file, known in found.files.items()) else None
 

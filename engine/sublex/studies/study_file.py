@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from sublex.errors import InputError, SublexError
 from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 from sublex.language.expression import ranges
-from sublex.language.parser import parse
+from sublex.language.parser import parse, parse_call
 from sublex.studies.toml_lines import Toml, read_toml
 from sublex.tools.arguments import shown
 from sublex.tools.messages import near_names, nearest, one_line
@@ -88,6 +88,15 @@ class SystemPlan:
 
 
 @dataclass(frozen=True)
+class ExperimentPlan:
+    """An experiment of a plugin: its call with the parameters, and the index that it measures on; "" for none."""
+
+    name: str
+    call: str
+    index: str = ""
+
+
+@dataclass(frozen=True)
 class ComparePlan:
     """How systems are compared; the names and defaults are those of `sublex.compare`."""
 
@@ -118,7 +127,9 @@ class TablePlan:
     """A table that the study should have: systems by measures or topics, beside published and expected figures.
 
     `published` and `expected` have figures by (system, column). With one set of topics, the columns are measures. With
-    one measure and several sets, they are the sets. Otherwise a column is a pair, such as "cranfield AP".
+    one measure and several sets, they are the sets. Otherwise a column is a pair, such as "cranfield AP". The table of an
+    experiment has the cases of the experiment in place of systems, and its name in place of topics; until the experiment
+    is made, no systems or measures stand for all.
     """
 
     name: str
@@ -130,6 +141,7 @@ class TablePlan:
     expected: Mapping[tuple[str, str], float]
     tolerance: float | None = None
     source: str = ""
+    experiment: str = ""
 
     def columns(self) -> list[tuple[str, str, str]]:
         """Return the name, the topics and the measure of each column."""
@@ -154,13 +166,14 @@ class PlotPlan:
     x: Mapping[str, float]
     label: str
     topics: tuple[str, ...]
+    experiment: str = ""
 
 
 @dataclass(frozen=True)
 class ClaimPlan:
     """An order that somebody published: each of the systems `higher` is above each of the systems `lower` by a measure.
 
-    Several runs of a model with different seeds are several systems.
+    Several runs of a model with different seeds are several systems. Of an experiment, cases take the places of systems.
     """
 
     name: str
@@ -170,6 +183,7 @@ class ClaimPlan:
     measure: str
     topics: tuple[str, ...]
     source: str = ""
+    experiment: str = ""
 
 
 @dataclass(frozen=True)
@@ -192,6 +206,7 @@ class Study:
     models: Mapping[str, str]
     topics: Mapping[str, TopicPlan]
     systems: Mapping[str, SystemPlan]
+    experiments: Mapping[str, ExperimentPlan]
     compare: ComparePlan
     tune: TunePlan
     tables: tuple[TablePlan, ...]
@@ -210,8 +225,9 @@ class Study:
         return [each for each in self.systems.values() if not each.topics or topics in each.topics]
 
     def indexes_in_use(self) -> list[IndexPlan]:
-        """Return the indexes that topics are run on."""
-        return [self.indexes[name] for name in dict.fromkeys(plan.index for plan in self.topics.values())]
+        """Return the indexes that topics are run on, and those that experiments measure on."""
+        asked = (*self.topics.values(), *self.experiments.values())
+        return [self.indexes[name] for name in dict.fromkeys(plan.index for plan in asked if plan.index)]
 
     def topics_of(self, index: str) -> list[TopicPlan]:
         """Return the sets of topics that are run on an index."""
@@ -348,7 +364,9 @@ class _Reading:
         try:
             parse(text)
         except SublexError as error:
-            self.refuse(path, str(error))
+            # The caret under the mistake would stand on the line of the message.
+            reason, caret, _ = str(error).partition(":\n")
+            self.refuse(path, f"{reason} of {text[:200]!r}; correct the expression." if caret else str(error))
         return str(text)
 
     # Tables.
@@ -356,16 +374,19 @@ class _Reading:
     def study(self, folder: Path, file: str = "", text: str = "") -> Study:
         """Return the study."""
         data = self.table(self.toml.data, (), tuple(_TABLES))
-        for needed in ("systems", "topics"):
-            if not data.get(needed):
-                self.refuse((needed,), f"[{needed}] is empty or missing; {_TABLES[needed]}.")
-        if not data.get("collections") and not data.get("indexes"):
-            self.refuse((), f"[collections] is empty or missing; {_TABLES['collections']}.")
+        # A study has rankings, experiments, or both.
+        if not data.get("experiments") or data.get("systems") or data.get("topics"):
+            for needed in ("systems", "topics"):
+                if not data.get(needed):
+                    self.refuse((needed,), f"[{needed}] is empty or missing; {_TABLES[needed]}.")
+            if not data.get("collections") and not data.get("indexes"):
+                self.refuse((), f"[collections] is empty or missing; {_TABLES['collections']}.")
         collections = self._collections(data.get("collections", {}))
         indexes = self._indexes(data.get("indexes", {}), collections)
-        topics = self._topics(data["topics"], indexes)
+        topics = self._topics(data["topics"], indexes) if data.get("topics") else {}
         compare = self._compare(data.get("compare", {}))
-        systems = self._systems(data["systems"], topics)
+        systems = self._systems(data.get("systems", {}), topics)
+        experiments = self._experiments(data.get("experiments", {}), indexes, topics)
         check = self.table(data.get("check", {}), ("check",), ("tolerance",))
         return Study(
             title=self.text(data, (), "title", "") or Path(file).stem or "Study",
@@ -374,11 +395,12 @@ class _Reading:
             models=self._models(data.get("models", {})),
             topics=topics,
             systems=systems,
+            experiments=experiments,
             compare=compare,
             tune=self._tune(data.get("tune", {})),
-            tables=self._tables(data.get("tables", {}), systems, topics, compare),
-            plots=self._plots(data.get("plots", {}), systems, topics, compare),
-            claims=self._claims(data.get("claims", {}), systems, topics, compare),
+            tables=self._tables(data.get("tables", {}), systems, topics, compare, experiments),
+            plots=self._plots(data.get("plots", {}), systems, topics, compare, experiments),
+            claims=self._claims(data.get("claims", {}), systems, topics, compare, experiments),
             untested=self._untested(data.get("untested", {})),
             differs=self.texts(data["differs"], ("differs",)) if "differs" in data else (),
             tolerance=self.number(check.get("tolerance", TOLERANCE), ("check", "tolerance"), 0),
@@ -527,6 +549,39 @@ class _Reading:
         table = self.table(value, (*path, "run"), topics)
         return {name: self.text(table, (*path, "run"), name) for name in table}
 
+    def _experiments(
+        self, given: Any, indexes: Mapping[str, IndexPlan], topics: Mapping[str, TopicPlan]
+    ) -> dict[str, ExperimentPlan]:
+        table = self.table(given, ("experiments",))
+        self.names(table, ("experiments",))
+        found = {}
+        for name, value in table.items():
+            path = ("experiments", name)
+            if name in topics:
+                self.refuse(path, f"{name} is a set of topics too; rename one of them.")
+            own = self.table({"call": value} if isinstance(value, str) else value, path, ("call", "index"))
+            call = self.text(own, path, "call")
+            try:
+                parse_call(call, unnamed=True)
+            except SublexError as error:
+                self.refuse(path if isinstance(value, str) else (*path, "call"), str(error))
+            index = self.text(own, path, "index", name if name in indexes else "")
+            if index and index not in indexes:
+                self.refuse((*path, "index"), f"no index {index}; there are: {near_names(index, indexes) or 'none'}.")
+            found[name] = ExperimentPlan(name, call, index)
+        return found
+
+    def _experiment_of(
+        self, own: Mapping[str, Any], path: Sequence[str], experiments: Mapping[str, ExperimentPlan]
+    ) -> str:
+        """Return the experiment that a table, a plot or a claim is about; "" for one about topics."""
+        name = str(self.text(own, path, "experiment", ""))
+        if name and "topics" in own:
+            self.refuse((*path, "topics"), "topics does not go with experiment; leave one of them out.")
+        if name:
+            self.known(name, (*path, "experiment"), "experiment", list(experiments))
+        return name
+
     def _compare(self, given: Any) -> ComparePlan:
         path = ("compare",)
         own = self.table(given, path, tuple(ComparePlan.__dataclass_fields__))
@@ -562,24 +617,29 @@ class _Reading:
         )
 
     def _tables(
-        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan
-    ) -> tuple[TablePlan, ...]:
+        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan,
+        experiments: Mapping[str, ExperimentPlan],
+    ) -> tuple[TablePlan, ...]:  # fmt: skip
         table = self.table(given, ("tables",))
         self.names(table, ("tables",))
         found = []
         for name, value in table.items():
             path = ("tables", name)
             own = self.table(value, path, tuple(key for key in TablePlan.__dataclass_fields__ if key != "name"))
+            experiment = self._experiment_of(own, path, experiments)
             plan = TablePlan(
                 name,
                 self.text(own, path, "title", name),
-                self.known(own.get("systems"), (*path, "systems"), "system", list(systems)),
-                self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
-                self._measures(own.get("measures"), (*path, "measures"), compare),
+                self._systems_of(own, path, "systems", systems, experiment),
+                (experiment,)
+                if experiment
+                else self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
+                self._measures_of(own, path, "measures", compare, experiment),
                 {},
                 {},
                 None if "tolerance" not in own else self.number(own["tolerance"], (*path, "tolerance"), 0),
                 self.text(own, path, "source", ""),
+                experiment,
             )
             figures = {key: self._figures(own.get(key, {}), (*path, key), plan) for key in ("published", "expected")}
             if figures["published"] and plan.tolerance is None:
@@ -589,6 +649,22 @@ class _Reading:
                 )
             found.append(TablePlan(**{**plan.__dict__, **figures}))
         return tuple(found)
+
+    def _systems_of(
+        self, own: Mapping[str, Any], path: Sequence[str], key: str, systems: Mapping[str, Any], experiment: str
+    ) -> tuple[str, ...]:
+        """Return systems by their names, or cases of an experiment, which are known when it is made."""
+        if experiment:
+            return self.texts(own[key], (*path, key)) if key in own else ()
+        return self.known(own.get(key), (*path, key), "system", list(systems))
+
+    def _measures_of(
+        self, own: Mapping[str, Any], path: Sequence[str], key: str, compare: ComparePlan, experiment: str
+    ) -> tuple[str, ...]:
+        """Return measures of [compare], or of an experiment, which are known when it is made."""
+        if experiment:
+            return self.texts(own[key], (*path, key)) if key in own else ()
+        return self._measures(own.get(key), (*path, key), compare)
 
     def _measures(self, value: Any, path: Sequence[str], compare: ComparePlan) -> tuple[str, ...]:
         """Return measures of a table or a plot, which are among those of the study."""
@@ -602,14 +678,19 @@ class _Reading:
 
     def _figures(self, value: Any, path: Sequence[str], plan: TablePlan) -> dict[tuple[str, str], float]:
         """Return figures by system and column."""
-        columns = [column for column, _, _ in plan.columns()]
+        columns, is_open = [column for column, _, _ in plan.columns()], bool(plan.experiment)
         found = {}
         for system, given in self.table(value, path).items():
-            if system not in plan.systems:
+            if system not in plan.systems and not (is_open and not plan.systems):
                 self.refuse(
                     (*path, system), f"no system {system} in this table; there are: {near_names(system, plan.systems)}."
                 )
             if not isinstance(given, Mapping):
+                if not columns:
+                    self.refuse(
+                        (*path, system),
+                        f'{system} has one figure, and the table names no measures; add measures = ["…"].',
+                    )
                 if len(columns) != 1:
                     self.refuse(
                         (*path, system),
@@ -617,7 +698,7 @@ class _Reading:
                     )
                 given = {columns[0]: given}
             for column, number in given.items():
-                if column not in columns:
+                if column not in columns and not (is_open and not columns):
                     self.refuse(
                         (*path, system, column), f"no column {column}; there are: {near_names(column, columns)}."
                     )
@@ -625,8 +706,9 @@ class _Reading:
         return found
 
     def _claims(
-        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan
-    ) -> tuple[ClaimPlan, ...]:
+        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan,
+        experiments: Mapping[str, ExperimentPlan],
+    ) -> tuple[ClaimPlan, ...]:  # fmt: skip
         table = self.table(given, ("claims",))
         self.names(table, ("claims",))
         found = []
@@ -634,25 +716,35 @@ class _Reading:
             path = ("claims", name)
             own = self.table(value, path, tuple(key for key in ClaimPlan.__dataclass_fields__ if key != "name"))
             sides = []
+            experiment = self._experiment_of(own, path, experiments)
             for side in ("higher", "lower"):
                 if side not in own:
                     self.refuse(path, f'[{".".join(path)}] has no {side}; add {side} = ["…"], the names of systems.')
-                sides.append(self.known(own[side], (*path, side), "system", list(systems)))
+                sides.append(self._systems_of(own, path, side, systems, experiment))
             if both := set(sides[0]) & set(sides[1]):
                 self.refuse((*path, "lower"), f"{min(both)} cannot be above itself; name it on one side.")
-            measures = self._measures(own.get("measure", compare.measures[0]), (*path, "measure"), compare)
+            measure = self._measure_of(own, path, compare, experiment)
             found.append(
                 ClaimPlan(
                     name,
                     self.text(own, path, "title", name),
                     sides[0],
                     sides[1],
-                    measures[0],
-                    self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
+                    measure,
+                    (experiment,)
+                    if experiment
+                    else self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
                     self.text(own, path, "source", ""),
+                    experiment,
                 )
             )
         return tuple(found)
+
+    def _measure_of(self, own: Mapping[str, Any], path: Sequence[str], compare: ComparePlan, experiment: str) -> str:
+        """Return the measure of a plot or a claim; the first one if there is none, "" if it is not known yet."""
+        if experiment:
+            return str(self.text(own, path, "measure", ""))
+        return self._measures(own.get("measure", compare.measures[0]), (*path, "measure"), compare)[0]
 
     def _untested(self, given: Any) -> tuple[UntestedPlan, ...]:
         table = self.table(given, ("untested",))
@@ -665,27 +757,32 @@ class _Reading:
         return tuple(found)
 
     def _plots(
-        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan
-    ) -> tuple[PlotPlan, ...]:
+        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan,
+        experiments: Mapping[str, ExperimentPlan],
+    ) -> tuple[PlotPlan, ...]:  # fmt: skip
         table = self.table(given, ("plots",))
         self.names(table, ("plots",))
         found = []
         for name, value in table.items():
             path = ("plots", name)
-            own = self.table(value, path, ("title", "measure", "x", "label", "topics"))
+            own = self.table(value, path, ("title", "measure", "x", "label", "topics", "experiment"))
             x = self.table(own.get("x", {}), (*path, "x"))
-            self.known(list(x) or None, (*path, "x"), "system", list(systems))
+            experiment = self._experiment_of(own, path, experiments)
+            if not experiment:
+                self.known(list(x) or None, (*path, "x"), "system", list(systems))
             if len(x) < 2:
                 self.refuse(path, f"[{'.'.join(path)}] needs x, a number for each of two systems or more.")
-            measures = self._measures(own.get("measure", compare.measures[0]), (*path, "measure"), compare)
             found.append(
                 PlotPlan(
                     name,
                     self.text(own, path, "title", name),
-                    measures[0],
+                    self._measure_of(own, path, compare, experiment),
                     {system: self.number(number, (*path, "x", system)) for system, number in x.items()},
                     self.text(own, path, "label", "x"),
-                    self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
+                    (experiment,)
+                    if experiment
+                    else self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
+                    experiment,
                 )
             )
         return tuple(found)
@@ -701,6 +798,7 @@ _TABLES = {
     "models": "",
     "topics": 'write file = "topics.txt" and qrels = "qrels.txt" below it',
     "systems": 'write a line such as BM25 = "BM25", a name and its expression',
+    "experiments": "",
     "compare": "",
     "tune": "",
     "tables": "",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.readers.irds import PREFIX
+from sublex.studies.experiments import PACKAGES
 from sublex.studies.identity import STATISTICS, hash_of_value, versions
 from sublex.studies.results import StudyResult
 from sublex.studies.steps import StudyTopics, StudyWork, source_of
@@ -58,7 +59,7 @@ def lock_of(
         "study": study.title,
         "finished": True,
         "file": {"name": Path(study.file).name, "hash": hash_of_value(study.text)} if study.file else {},
-        "versions": {**versions(), **versions(STATISTICS), "python": platform.python_version()},
+        "versions": {**versions(), **versions(STATISTICS), **versions(PACKAGES), "python": platform.python_version()},
         "plugins": _plugins(work),
         "collections": {name: _collection(work, name) for name in study.collections},
         "indexes": {
@@ -76,9 +77,8 @@ def lock_of(
             each.name: {system.name: system.expression or "a run" for system in each.systems if not system.failure}
             for each in result.sets
         },
-        "figures": {
-            each.name: {system.name: dict(system.means) for system in each.systems if not system.failure} for each in result.sets
-        },
+        "experiments": {each.name: each.expression for each in result.experiments},
+        "figures": _figures(result),
         "claims": {claim.plan.name: claim.verdict for claim in result.claims},
         "failures": result.failures,
         "machine": machine(),
@@ -86,13 +86,19 @@ def lock_of(
     }  # fmt: skip
 
 
+def _figures(result: StudyResult) -> dict[str, dict[str, dict[str, float]]]:
+    """Return all figures of a study by the names of topics or experiments, of systems or cases, and of measures."""
+    measured = (*result.sets, *result.experiments)
+    return {each.name: {s.name: dict(s.means) for s in each.systems if not s.failure} for each in measured}
+
+
 def _plugins(work: StudyWork) -> dict[str, str]:
     """Return the version and the source of each plugin whose component made a run, by the names of the plugins."""
     found: dict[str, str] = {}
-    packages = {**versions(), **versions(STATISTICS)}
+    packages = {**versions(), **versions(STATISTICS), **versions(PACKAGES)}
     for step in (*work.kept, *work.done):
         kind, _, name = step.partition(" ")
-        record = work.store.record(kind, name) if kind in ("index", "fit", "run") else None
+        record = work.store.record(kind, name) if kind in ("index", "fit", "run", "experiment") else None
         found |= {
             key: str(value)
             for key, value in _of(record.identity if record else {}, "code").items()
@@ -175,7 +181,7 @@ def moved(result: StudyResult, lock: Mapping[str, Any] | None) -> list[MovedFigu
     before = lock.get("figures") if lock else None
     if not isinstance(before, Mapping):
         return found
-    now = {each.name: {s.name: dict(s.means) for s in each.systems if not s.failure} for each in result.sets}
+    now = _figures(result)
     for topics in {**before, **now}:
         for system in {**_of(before, topics), **_of(now, topics)}:
             old, new = _of(_of(before, topics), system), _of(_of(now, topics), system)

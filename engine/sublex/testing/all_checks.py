@@ -26,8 +26,8 @@ from sublex.testing import (
 from sublex.testing.subject import Subject, call_of, kind_of
 from sublex.tools.messages import in_short, nearest
 
-# The checks of each kind of component. Back ends and retrievers need indexes of their engines, so only their
-# declarations are checked.
+# The checks of each kind of component. Back ends and retrievers need indexes of their engines, and experiments need their
+# data, so only their declarations are checked.
 CHECKS_OF: dict[str, tuple[Callable[[Subject], None], ...]] = {
     "reader": readers.CHECKS,
     "analyzer": analyzers.CHECKS,
@@ -40,6 +40,7 @@ CHECKS_OF: dict[str, tuple[Callable[[Subject], None], ...]] = {
     "reranker": encoders.RERANKER_CHECKS,
     "encoder": encoders.CHECKS,
     "backend": (),
+    "experiment": (),
 }
 
 

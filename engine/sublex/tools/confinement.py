@@ -39,6 +39,11 @@ def refused_folder(written: str) -> str:
     return "" if _now.get() is None else f"{written} names a folder, and a request cannot name one."
 
 
+def refused_path(written: str) -> str:
+    """Return why a call that names a file by its path alone is refused; "" if it is not."""
+    return "" if _now.get() is None else f"{written} names a file, and a request cannot name one."
+
+
 def refused_file(written: str, name: str) -> str:
     """Return why a call that names a file or resource `name` is refused; "" if it is not."""
     by = _now.get()

@@ -67,14 +67,15 @@ def trained(
     held_out, folds = np.empty(len(qids)), []
     for part in parts:
         others = np.setdiff1d(np.arange(len(qids)), part)
-        learned = fitted(model, table.of_topics(qids[topic] for topic in others))
+        known = [qids[topic] for topic in others]
+        learned = fitted(model, table.of_topics(known), [texts[qid] for qid in known])
         scores = _scores(index, table, learned, qids, judge)
         held_out[part] = scores[part]
         setting = _setting(before, learned)
         folds.append(
             Fold(tuple(qids[t] for t in part), setting, float(scores[others].mean()), float(scores[part].mean()))
         )
-    final = fitted(model, table)
+    final = fitted(model, table, list(texts.values()))
     best = ScoredSetting(_setting(before, final), _scores(index, table, final, qids, judge))
     first = ScoredSetting(Setting(str(before), table.candidates, {}, before), _scores(index, table, None, qids, judge))
     return Training(
@@ -83,8 +84,8 @@ def trained(
     )  # fmt: skip
 
 
-def fitted(model: LearnedModel, table: Features) -> LearnedModel:
-    """Return a copy of a model that learned from the rows of a table."""
+def fitted(model: LearnedModel, table: Features, topics: Sequence[str] = ()) -> LearnedModel:
+    """Return a copy of a model that learned from the rows of a table. It remembers the texts of the topics."""
     assert table.grades is not None
     fresh = copy.deepcopy(model.thing)
     takes = inspect.signature(fresh.fit).parameters
@@ -97,7 +98,7 @@ def fitted(model: LearnedModel, table: Features) -> LearnedModel:
         )
     with contract(model.kind, model.name):
         fresh.fit(table.values, table.grades, **sizes)
-    return model.with_model(fresh)
+    return model.with_model(fresh, topics)
 
 
 def _setting(before: Expression, model: LearnedModel) -> Setting:

@@ -50,6 +50,8 @@ def to_study(session: Session, file: DataFile) -> Shown:
     topics, qrels = session.loaded_topics(), session.loaded_qrels()
     last = session.step
     given = last.arguments if last is not None and last.operation.name in ("compare", "eval") else {}
+    if given.get("queries"):
+        raise InputError("A study cannot name vectors of queries yet; compare without --queries first.")
     rankers = compared(given["rankers"], given["ranking"]) if given.get("rankers") else (str(session.pipeline()),)
     names = ("test", "correction", "alpha", "seed", "k", "by", "groups")
     options = {name: given[name] for name in names if name in given}
