@@ -65,8 +65,8 @@ class Index(Contents):
 
     `sublex.open` and `sublex.build` return an index. The argument `pipeline` of a method may be a text such as "BM25 >>
     RM3 >> BM25", an `Expression`, or a `Pipeline` that `pipeline()` returned. By default, the method ranks by the
-    profile's default ranker. `built` is the summary of the build, if `sublex.build` made the index. A pickled
-    index holds its path and generation. The unpickled index opens this generation when it is used.
+    profile's default ranker. `built` is the summary of the build, if `sublex.build` made the index. A pickled index has
+    its path and generation. The unpickled index opens this generation when it is used.
     """
 
     def __init__(
