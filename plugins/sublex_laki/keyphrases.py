@@ -139,7 +139,7 @@ class Keyphrases:
 
 
 def is_part(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether the terms of `part` stand one after another in `whole`, which has more."""
+    """Return whether `whole` has the terms of `part` one after another, and more terms besides."""
     size = len(part)
     return size < len(whole) and any(whole[k : k + size] == part for k in range(len(whole) - size + 1))
 

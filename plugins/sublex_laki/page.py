@@ -38,8 +38,9 @@ td.latent { font-style: italic; }
 
 
 def records(keyphrases: Keyphrases, documents: np.ndarray, number: int) -> list[dict[str, Any]]:
-    """Return the keyphrases that most documents are about, with these numbers of documents and with their silhouettes, as
-    values that JSON can represent.
+    """Return the most frequent keyphrases as values for JSON.
+
+    Each has the number of documents that are about it, and its silhouette: the keyphrases that stand for its meaning.
     """
     return [
         {

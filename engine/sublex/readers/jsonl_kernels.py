@@ -169,7 +169,7 @@ def _copy(buf, i, end, out, o):
 
 @inner
 def _string(buf, spans, f, out, o, tables):
-    """Write the characters of the string field `f` to `out`. Return the index after them, or -1 if an escape is odd."""
+    """Write the characters of the string field `f` to `out`. Return the index after them, or -1 if an escape is invalid."""
     if spans[f, 4]:
         return _unescape(buf, spans[f, 2], spans[f, 3], out, o, tables)
     return _copy(buf, spans[f, 2], spans[f, 3], out, o)
@@ -370,7 +370,7 @@ def _contents(buf, spans, chosen, text, t, tables):
 
     Return the index after them, and the title's size in bytes.
 
-    The index is -1 if an escape is odd.
+    The index is -1 if an escape is invalid.
     """
     o, title = t, np.int64(0)
     for role in range(1, 3):
@@ -387,7 +387,7 @@ def _contents(buf, spans, chosen, text, t, tables):
 def _others(buf, spans, fields, chosen, extra, e, tables):
     """Write the fields without a role as a JSON object, or nothing if there are none.
 
-    Return the index after the object, or -1 if an escape is odd.
+    Return the index after the object, or -1 if an escape is invalid.
     """
     begin = e
     for f in range(fields):

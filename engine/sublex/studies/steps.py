@@ -318,7 +318,8 @@ def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
 
 
 class Made(NamedTuple):
-    """A system with its run and its expression with all values. `tuning` has the choices of tuning as parts."""
+    """A system with its run and its expression with all values. `tuning` has the values that tuning chose, as parts
+    of the report."""
 
     system: System
     identity: str

@@ -48,7 +48,8 @@ class Run(Columns, dict):  # type: ignore[misc]
     def __new__(cls, *arguments: Any, **named: Any) -> Run:
         """Return a run.
 
-        The `dict` gets the entry None: None, because C code treats an empty `dict` as false.
+        The `dict` gets one entry, whose key and value are None. C code takes an empty `dict` for false, and would then not
+        ask the run for its entries.
         """
         run = super().__new__(cls)
         dict.__setitem__(run, None, None)
