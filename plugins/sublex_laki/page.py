@@ -40,7 +40,7 @@ td.latent { font-style: italic; }
 def records(keyphrases: Keyphrases, documents: np.ndarray, number: int) -> list[dict[str, Any]]:
     """Return the most frequent keyphrases as values for JSON.
 
-    Each has the number of documents that are about it, and its silhouette: the keyphrases that stand for its meaning.
+    Each has the number of documents that are about it, and its silhouette: the units that it turns on most.
     """
     return [
         {

@@ -318,8 +318,10 @@ def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
 
 
 class Made(NamedTuple):
-    """A system with its run and its expression with all values. `tuning` has the values that tuning chose, as parts
-    of the report."""
+    """A system with its run and its expression with all values.
+
+    `tuning` has the values that tuning chose, as parts of the report.
+    """
 
     system: System
     identity: str
