@@ -173,6 +173,8 @@ def test_an_explanation_names_the_words_that_share_n_grams(tmp_path):
     assert tree.evidence["no n-gram in this document"] == ["zyzzyva"]
     parts = {part.label: {sub.label: sub for sub in part.parts} for part in tree.parts}
     assert set(parts) == {"retrieving", "ranks"} and set(parts["ranks"]) == {"ranking"}
+    values = [part.value for part in index.explain("ranks retrieving", "a", "chars").parts]
+    assert len(set(values)) == 2 and values == sorted(values, reverse=True)
     assert (
         parts["retrieving"]["retrieval"].evidence["shared"] == "_retr retri etrie triev rieve"
         or parts["retrieving"]["retrieval"].evidence["shared"] == "_retr retri etrie triev"
