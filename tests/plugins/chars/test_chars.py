@@ -15,7 +15,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.representations import list_files
 from sublex.testing import CHECKS, Subject
 from sublex_chars import make
-from sublex_chars.model import NGramCounter, ngrams
+from sublex_chars.model import NGramCounter, NGramSpace, ngrams
 
 # The default of k1.
 K1 = 1.2
@@ -173,6 +173,8 @@ def test_an_explanation_names_the_words_that_share_n_grams(tmp_path):
     assert tree.evidence["no n-gram in this document"] == ["zyzzyva"]
     parts = {part.label: {sub.label: sub for sub in part.parts} for part in tree.parts}
     assert set(parts) == {"retrieving", "ranks"} and set(parts["ranks"]) == {"ranking"}
+    values = [part.value for part in index.explain("ranks retrieving", "a", "chars").parts]
+    assert len(set(values)) == 2 and values == sorted(values, reverse=True)
     assert (
         parts["retrieving"]["retrieval"].evidence["shared"] == "_retr retri etrie triev rieve"
         or parts["retrieving"]["retrieval"].evidence["shared"] == "_retr retri etrie triev"
@@ -224,6 +226,18 @@ def test_vectors_are_weights_with_n_grams_as_names(tmp_path):
     assert list(loaded.column_names) == ["_rank", "ranks"] or list(loaded.column_names) == ["_rank"]
     block = next(iter(loaded.inputs.blocks(index.snapshot.segments[0])))
     assert loaded.vectors(block).toarray()[:, 0].tolist() == pytest.approx([2 / 3, 1 / 2])
+
+
+def test_texts_without_n_grams_and_n_grams_in_no_text_keep_their_rows_and_columns():
+    grams = sorted({*ngrams("ab", 3), *ngrams("zz", 3)})
+    space = NGramSpace(3, grams, np.array([3, 3, 1, 1]), 5, 2.0)
+    # Three texts: ab; ab qq; and one without words.
+    counts = space.counts(["ab", "qq"], np.array([0, 0, 1]), np.array([1, 3, 3]))
+    weights = space.weights(counts, 1.2, 0.75)
+    known = [gram in ngrams("ab", 3) for gram in grams]
+    assert counts.toarray().tolist() == [known, known, [False] * 4] and sum(known) == 2
+    # Each text has the mean length, so k1 counts as it is.
+    assert weights.toarray() == pytest.approx(counts.toarray() / 2.2)
 
 
 def test_counts_reach_their_largest_number_and_no_further():

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csc_array, csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 from shared import load_stored, stored_by
 
@@ -420,6 +420,28 @@ def test_topics_of_common_words_follow_the_topics_of_documents():
     assert found.nnz == counts.nnz and found.dtype == np.int32
     dense = {(i, j): k for i, j, k in zip(*found.tocoo().coords, found.tocoo().data, strict=True)}
     assert [dense[row, 0] for row in range(3)] == [0, 0, 1] and dense[2, 1] == dense[3, 1] == 1
+
+
+def test_topics_of_common_words_are_those_of_expectation_maximisation():
+    """Computed anew, document by document. No word of the model has the last topic."""
+    chance = np.random.default_rng(8)
+    theta = chance.dirichlet([0.4] * 4, 40)
+    counts = (chance.integers(0, 9, (40, 6)) * (chance.random((40, 6)) < 0.7)).astype(float)
+    assigned = csr_array(chance.integers(0, 3, (40, 5)) + 1)
+    assigned.data -= 1
+    sizes = [1 + sum(assigned.data == topic) for topic in range(4)]
+    found = topics_of_common_words(csr_array(counts), theta, assigned)
+    for word in range(6):
+        phi, docs = [1.0] * 4, np.flatnonzero(counts[:, word]).tolist()
+        for _ in range(20):
+            sums = [0.5] * 4
+            for doc in docs:
+                likely = [share * p for share, p in zip(theta[doc], phi, strict=True)]
+                sums = [old + counts[doc, word] * each / sum(likely) for old, each in zip(sums, likely, strict=True)]
+            phi = [each / size for each, size in zip(sums, sizes, strict=True)]
+        expected = [max(range(4), key=lambda topic, doc=doc, phi=phi: theta[doc, topic] * phi[topic]) for doc in docs]
+        assert csc_array(found)[:, [word]].tocoo().data.tolist() == expected
+    assert found.shape == counts.shape
 
 
 def test_words_that_are_spread_by_chance_say_little():
