@@ -859,7 +859,7 @@ def test_the_files_of_the_page_are_a_fixed_list(fitted, tmp_path):
         (b'{"topic": "1", "docno": "birds-05", "grade": true}', {}, 400, "grade is True; give a whole number"),
         (b'{"topic": "1", "docno": "birds-05", "grade": 99999999999}', {}, 400, "grade is 99999999999"),
         (b'{"topic": "1", "docno": "none", "grade": 1}', {}, 404, "No document none in"),
-        (b'{"topic": "1 2", "docno": "birds-05", "grade": 1}', {}, 400, "holds white space"),
+        (b'{"topic": "1 2", "docno": "birds-05", "grade": 1}', {}, 404, "No topic '1 2' in topics.trec"),
         (b'{"topic": "1", "docno": "birds-05", "grade": 1, "file": "/etc/passwd"}', {}, 400, "No parameter file"),
     ],
 )
