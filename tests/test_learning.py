@@ -244,7 +244,7 @@ def test_a_model_that_knows_the_topics_is_not_compared_without_a_warning(demo_in
     with pytest.warns(SublexWarning, match=message):
         sublex.compare(demo_index, tmp_path / "new.tsv", tmp_path / "qrels", ["BM25", known])
     with pytest.warns(SublexWarning, match=message):
-        sublex.eval(known, tmp_path / "qrels", index=demo_index, topics=tmp_path / "new.tsv")
+        sublex.measure(tmp_path / "qrels", known, index=demo_index, topics=tmp_path / "new.tsv")
     # A model that was trained by cross-validation knows the topics of its training.
     tuned = sublex.tune(demo_index, TOPICS, QRELS, "BM25 % 50" >> sublex.learned(LinearRegression(), parts), "AP")
     with pytest.warns(SublexWarning, match="learned from 30 of these 30 topics"):
