@@ -295,7 +295,8 @@ class EvokedPrototypes:
 def _numbers(name: str, given: Sequence[Any], least: float, most: float, kind: type) -> tuple[Any, ...]:
     """Return the numbers of a list. Raise InputError for others, and for numbers beyond the limits."""
     for value in given:
-        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not least <= value <= most:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if not (is_number or (kind is float and isinstance(value, float))) or not least <= value <= most:
             raise InputError(f"{name} has {value!r}; give numbers from {least:g} to {most:g}.")
     if not given or len(set(given)) < len(given):
         raise InputError(f"{name} should be a list of different numbers, and not empty.")

@@ -179,7 +179,7 @@ class PhraseRelatedness:
         sides = sorted({side for first, second, _ in known for side in (first, second)})
         place = {side: k for k, side in enumerate(sides)}
         self._ratings = np.array([rating for _, _, rating in known])
-        firsts, seconds = ([place[pair[side]] for pair in known] for side in (0, 1))
+        firsts, seconds = [place[first] for first, _, _ in known], [place[second] for _, second, _ in known]
         texts = ComparedTexts(work, sides, self.model, self.lda, self.width)
         for done, case in enumerate(self.cases):
             work.progress(done, len(self.cases), "representations")
@@ -223,8 +223,8 @@ def occurrences(index: Any, phrases: Sequence[str]) -> dict[str, int]:
         by_first.setdefault(terms[0] if terms else "", set()).add(terms)
     found = dict.fromkeys(wanted.values(), 0)
     for tokens in index.corpus.sequences():
-        terms = [token.term for token in tokens]
-        for k, term in enumerate(terms):
-            for own in by_first.get(term, ()):
-                found[own] += tuple(terms[k : k + len(own)]) == own
+        words = [token.term for token in tokens]
+        for k, word in enumerate(words):
+            for own in by_first.get(word, ()):
+                found[own] += tuple(words[k : k + len(own)]) == own
     return {phrase: found[terms] if terms else 0 for phrase, terms in wanted.items()}

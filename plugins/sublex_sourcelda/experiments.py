@@ -52,7 +52,10 @@ def tokens_of(lines: list[str], numbers: dict[str, int]) -> Tokens:
 
 def sources_of(lines: list[str], numbers: dict[str, int]) -> tuple[list[str], csr_array]:
     """Return the labels and the counts of lines with a label, words and counts; words without a number are left out."""
-    labels, row, column, value = [], [], [], []
+    labels: list[str] = []
+    row: list[int] = []
+    column: list[int] = []
+    value: list[float] = []
     for line in lines:
         label, *fields = line.split()
         for word, count in zip(fields[::2], fields[1::2], strict=True):
@@ -265,7 +268,8 @@ class LambdaSmoothing:
             work.progress(number, self.sources, "sources")
             row = counts[[number]].data
             row, chance = row[row > 0], np.random.default_rng(1)
-            for place, curve in enumerate((g, float)):
+            curves: tuple[Callable[[Any], Any], ...] = (g, float)
+            for place, curve in enumerate(curves):
                 at = [
                     divergence(row, len(data.words) - len(row), float(curve(x)), chance) for x in np.linspace(0, 1, 20)
                 ]
@@ -316,8 +320,8 @@ def wiki_data(archive: str | os.PathLike[str], sources: str) -> tuple[Data, np.n
         phi = rng.dirichlet(np.where(row > 0, row, EPSILON) ** lambdas[topic])
         words[own] = rng.choice(len(row), own.sum(), p=phi)
     # The vocabulary is that of the documents.
-    used, words = np.unique(words, return_inverse=True)
+    used, numbered = np.unique(words, return_inverse=True)
     vocabulary = [word for word, number in numbers.items() if number in set(used.tolist())]
     renumbered = {word: number for number, word in enumerate(vocabulary)}
-    tokens = Tokens(starts, words.astype(np.int32))
+    tokens = Tokens(starts, numbered.astype(np.int32))
     return Data(tokens, vocabulary, *sources_of(read(archive, sources), renumbered)), key

@@ -34,10 +34,17 @@ class Experiment(Protocol):
     parameters, of the type `sublex.Expression`, are fitted to the index before the experiment begins.
     """
 
-    cases: Sequence[str]
-    measures: Sequence[str]
-    units: Sequence[str]
-    needs_index: bool
+    @property
+    def cases(self) -> Sequence[str]: ...
+
+    @property
+    def measures(self) -> Sequence[str]: ...
+
+    @property
+    def units(self) -> Sequence[str]: ...
+
+    @property
+    def needs_index(self) -> bool: ...
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
         """Return the figures of each case on a unit, in the order of `measures`.

@@ -76,7 +76,7 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
 
 def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
     """Return the figures of a study that moved as Shown. The exit code is 1 if any figure moved."""
-    number = sum(len(system.means) for each in (*result.sets, *result.experiments) for system in each.systems)
+    number = sum(len(system.means) for each in result.measured for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"
     against = against if has_lock else "the expected figures"
 

@@ -27,9 +27,9 @@ class Sharp(Declared):
     This is the method of J. Rocchio, Relevance feedback in information retrieval, 1971. Only the documents' vectors and
     weights are others. The vector of a document has BM25's score of each of its terms, scaled to norm 1. A document
     counts by its score over the best score, to the power of `power`: with a high power, many documents can take part,
-    and the first ones decide. A score of 0 or less does not count. If the best score is 0 or less, all documents count alike. The `terms` terms of
-    the mean with the highest product of weight and idf are scaled to norm 1, and so is the query. The new query is
-    `original` times the query, plus 1 - `original` times the mean.
+    and the first ones decide. A score of 0 or less does not count. If the best score is 0 or less, all documents count
+    alike. The `terms` terms of the mean with the highest product of weight and idf are scaled to norm 1, and so is the
+    query. The new query is `original` times the query, plus 1 - `original` times the mean.
 
     idf takes part in the choice so that rare terms are chosen before common ones: these have long posting lists, and
     the new query is answered the faster for it.

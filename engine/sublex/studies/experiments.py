@@ -125,7 +125,9 @@ def with_experiments(study: Study, made: Mapping[str, MadeExperiment | str]) -> 
             )
         return replace(plan, measure=plan.measure or own.measures[0])
 
-    kinds = {kind: tuple(whole(plan, kind) for plan in getattr(study, kind)) for kind in ("tables", "plots", "claims")}
+    kinds: dict[str, Any] = {
+        kind: tuple(whole(plan, kind) for plan in getattr(study, kind)) for kind in ("tables", "plots", "claims")
+    }
     return replace(study, **kinds)
 
 
@@ -211,10 +213,12 @@ def _unit(work: StudyWork, made: MadeExperiment, index: Index | None, unit: str)
     return figures
 
 
-def _vectors(index: Index, model: Expression, texts: Sequence[str] | None = None) -> Any:
+def _vectors(index: Index | None, model: Expression, texts: Sequence[str] | None = None) -> Any:
     """Return the vectors of texts, or of all live documents of an index, by a fitted model, one in each row."""
     from scipy.sparse import issparse, vstack
 
+    if index is None:
+        raise InputError("An experiment without an index asked for the vectors of a model.")
     representation = index.representation(model)
     if texts is not None:
         return representation.vectors(representation.inputs.of_texts(texts))

@@ -95,7 +95,7 @@ def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces,
         declared = declared_by(call, registry)
         if not any(param.type in (Resource, Folder) for param in declared):
             return None
-        types = {param.name: param.type for param in declared}
+        types: dict[str, Any] = {param.name: param.type for param in declared}
         if call.name == LEARNED:
             types["parts"] = LEARNED
         by_place = dict(enumerate(param.name for param in declared))

@@ -209,10 +209,14 @@ class StudyResult(InParts):
         return self.compared(self[topics if topics is not None else self.sets[0].name].name)
 
     @property
+    def measured(self) -> list[TopicsResult | ExperimentResult]:
+        """The results of all sets of topics, then those of all experiments."""
+        return [*self.sets, *self.experiments]
+
+    @property
     def failures(self) -> list[str]:
         """A sentence for each system and experiment that failed, with its topics."""
-        measured = (*self.sets, *self.experiments)
-        return [f"{each.name}: {failure}" for each in measured for failure in each.failures]
+        return [f"{each.name}: {failure}" for each in self.measured for failure in each.failures]
 
     def value(self, topics: str, system: str, measure: str) -> float | None:
         """Return the mean of a measure; None for a system that failed or does not run on these topics.

@@ -226,7 +226,7 @@ class Study:
 
     def indexes_in_use(self) -> list[IndexPlan]:
         """Return the indexes that topics are run on, and those that experiments measure on."""
-        asked = (*self.topics.values(), *self.experiments.values())
+        asked: tuple[TopicPlan | ExperimentPlan, ...] = (*self.topics.values(), *self.experiments.values())
         return [self.indexes[name] for name in dict.fromkeys(plan.index for plan in asked if plan.index)]
 
     def topics_of(self, index: str) -> list[TopicPlan]:

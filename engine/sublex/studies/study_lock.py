@@ -88,8 +88,7 @@ def lock_of(
 
 def _figures(result: StudyResult) -> dict[str, dict[str, dict[str, float]]]:
     """Return all figures of a study by the names of topics or experiments, of systems or cases, and of measures."""
-    measured = (*result.sets, *result.experiments)
-    return {each.name: {s.name: dict(s.means) for s in each.systems if not s.failure} for each in measured}
+    return {each.name: {s.name: dict(s.means) for s in each.systems if not s.failure} for each in result.measured}
 
 
 def _plugins(work: StudyWork) -> dict[str, str]:
