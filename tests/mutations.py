@@ -301,7 +301,8 @@ def defaults_of(plugin: str) -> dict[str, Any]:
             with suppress(ValueError):
                 value = ast.literal_eval(node.args[2])
                 if isinstance(value, bool | int | float | str) and ast.unparse(node.args[1]) != "Expression":
-                    found[ast.literal_eval(node.args[0])] = value
+                    # A name that several lists declare has the value of the first, which is that of the model.
+                    found.setdefault(ast.literal_eval(node.args[0]), value)
     return found
 
 

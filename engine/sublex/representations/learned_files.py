@@ -6,13 +6,11 @@ from typing import Any
 
 from sublex.errors import InputError
 from sublex.language.expression import Call, Expression
-from sublex.language.learned import learned
 from sublex.language.names import LEARNED, LEARNED_PARAMS, given_by, rewritten
 from sublex.language.parameters import matched
 from sublex.language.parser import parse
 from sublex.language.plugins import Registry
 from sublex.tools.confinement import refused_path
-from sublex.trec.topics import read_topics
 
 USAGE = 'learned("model.txt", [BM25, PL2]), the file of a model of LightGBM or XGBoost and its features'
 
@@ -24,6 +22,10 @@ def with_learned_models(expression: Expression, registry: Registry) -> Any:
 
 def _model(call: Call, registry: Registry) -> Expression:
     """Return the model that a call names, with the models that its features name."""
+    # SciPy, which these import, is not loaded for an expression without learned models.
+    from sublex.language.learned import learned
+    from sublex.trec.topics import read_topics
+
     # A list of words is checked in place of the list of expressions.
     plain = Call(
         call.name, tuple(map(_printed, call.args)), {name: _printed(value) for name, value in call.params.items()}
