@@ -219,6 +219,14 @@ def test_no_plugin_imports_another():
     assert PLUGINS and not wrong, "a plugin builds on another through a model that it depends on, or both on the engine"
 
 
+def test_no_function_of_a_plugin_has_the_name_of_one_of_its_modules():
+    """Importing the module would put it in the place of the function."""
+    for plugin in PLUGINS:
+        tree = ast.parse((plugin / "__init__.py").read_text(encoding="utf-8"))
+        names = {each.name for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+        assert not names & {path.stem for path in plugin.iterdir()}, plugin.name
+
+
 def test_the_tests_of_each_plugin_lie_in_a_folder_of_its_name():
     folders = {path.name for path in (ENGINE.parents[1] / "tests" / "plugins").iterdir() if [*path.glob("test_*.py")]}
     assert folders == {plugin.name.removeprefix("sublex_") for plugin in PLUGINS}

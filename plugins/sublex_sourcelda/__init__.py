@@ -143,7 +143,7 @@ def reuters(**params: Any) -> Experiment:
     return ReutersLabels(**params)
 
 
-def smoothing(**params: Any) -> Experiment:
+def smoothed_lambda(**params: Any) -> Experiment:
     """Return how far the divergence of topics from their sources departs from a line in lambda."""
     from sublex_sourcelda.experiments import LambdaSmoothing
 
@@ -157,4 +157,4 @@ def register_experiments(register: Register) -> None:
     register("sourcelda_integrate", integrate, INTEGRATE)
     register("sourcelda_wiki", wiki, ON_ARCHIVE)
     register("sourcelda_reuters", reuters, REUTERS)
-    register("sourcelda_smoothing", smoothing, SMOOTHING)
+    register("sourcelda_smoothing", smoothed_lambda, SMOOTHING)
