@@ -83,7 +83,8 @@ def rough_query(probe: Probe) -> RoughQuery:
     entries, scale = whole_numbers(probe.entries @ probe.sketch.frame, LEVELS)
     planes = np.packbits(entries >> np.arange(4)[:, None] & 1, axis=1, bitorder="little").view("<u8")
     groups = np.arange(1, planes.shape[1] + 1)
-    return RoughQuery(planes, np.cumsum(entries, dtype=np.float64)[BITS - 1 :: BITS], scale * len(groups) / groups)
+    totals = entries.reshape(-1, BITS).sum(axis=1, dtype=np.float64).cumsum()
+    return RoughQuery(planes, totals, scale * len(groups) / groups)
 
 
 def rough_sample(probe: Probe, query: RoughQuery) -> RoughSample:
