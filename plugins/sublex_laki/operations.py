@@ -71,6 +71,7 @@ def keyphrases(
     context: OperationContext,
     expression: Model,
     text: Annotated[str | None, positional("TEXT", completes="word")] = None,
+    docno: Annotated[str | None, option(metavar="DOCNO", completes="docno")] = None,
     file: Annotated[str | None, option(completes="file")] = None,
     reader: Annotated[str | None, option(metavar="NAME", completes="reader")] = None,
     number: Annotated[int, option("-n", "--number", least=1)] = 10,
@@ -85,6 +86,7 @@ def keyphrases(
     column shows the words of the text that evoked a keyphrase, with the probability that the keyphrase led to the word.
 
     Args:
+        docno: Read the text of this document of the index.
         file: A file of texts, in a format that sublex index reads.
         reader: The reader of the file; by default the one that recognises it.
         number: The most keyphrases of each text.
@@ -95,16 +97,20 @@ def keyphrases(
     Examples:
         sublex keyphrases papers laki "Training deep networks to recognise objects"
         sublex keyphrases papers laki --perhaps "Training deep networks to recognise objects"
+        sublex keyphrases papers laki --docno 1610.00125
         sublex keyphrases papers laki --file titles.tsv --format csv
     """
     from sublex.contracts.base import Document
     from sublex_laki.page import texts_page
     from sublex_laki.representation import LAKIRepresentation
 
-    if (text is None) == (file is None) or (reader is not None and file is None):
-        raise InputError("Give either a text, in quotes, or a file of texts with --file.")
+    if sum(given is not None for given in (text, docno, file)) != 1 or (reader is not None and file is None):
+        raise InputError("Give a text, in quotes, or a document with --docno, or a file of texts with --file.")
     found = context.fitted_model(expression, LAKIRepresentation, NO_KEYPHRASES)
-    documents = [Document("", text or "")] if file is None else context.read_documents(file, reader)
+    if file is not None:
+        documents = context.read_documents(file, reader)
+    else:
+        documents = [Document("", text or "") if docno is None else context.index.document(docno)]
     least = 0.0 if perhaps or latent else found.model.least_share
     results = _read(context, _Reader(found, number, latent, least), found, documents, file is not None)
     if file is None:

@@ -39,6 +39,7 @@ WAITING: dict[object, set[object]] = {}
 # Seconds to wait for what must come.
 PATIENCE = 60
 BLEND = "BM25 + 0.3*PL2"
+TOPICS_MODEL, KEYPHRASES = "lda(k=4, iterations=20)", "laki(phrases=phrases(support=4))"
 HOSTILE = {
     "tags": "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script> zebra & <b>bold</b>",
     "bidi": "zebra \u202eevil\u2066 title \u200f end",
@@ -59,7 +60,9 @@ VIEWS = {
     "topics": {"view": "topics", "ranker": ["BM25", "PL2"]},
     "judging": {"view": "judge", "query": "crane", "topic": "1", "ranker": ["BM25", "PL2"]},
     "the index": {"view": "index", "word": "cr*"},
-    "meaning": {"view": "meaning"},
+    "meaning": {"view": "meaning", "model": TOPICS_MODEL},
+    "a keyphrase": {"view": "meaning", "model": KEYPHRASES, "word": "when we"},
+    "what a document is about": {"query": "crane", "docno": "birds-16"},
     "a panel of a plugin": {"view": "panel-initials"},
 }
 
@@ -78,9 +81,10 @@ def folder(tmp_path_factory) -> Path:
     lines = DEMO.read_text(encoding="utf-8") + "".join(f"{json.dumps(each)}\n" for each in hostile)
     (folder / "documents.jsonl").write_text(lines, encoding="utf-8")
     index = sublex.build(folder / "documents.jsonl", folder / "zoo", fields=["title", "text"], columns=["theme"])
-    index.fit("lda(k=4, iterations=20)")
+    index.fit(TOPICS_MODEL)
     # An index that a test changes.
     shutil.copytree(folder / "zoo", folder / "grown")
+    index.fit(KEYPHRASES)
     # The plugin that docs/plugins.md shows, installed for the service alone.
     (folder / "plugins" / "initials" / "panel").mkdir(parents=True)
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8").partition("### register_panels(register)")[2]
@@ -472,7 +476,7 @@ def test_a_value_of_a_facet_filters(visit, index):
 
 
 def test_a_topic_of_a_model_filters(visit, index):
-    model = "lda(k=4, iterations=20)"
+    model = TOPICS_MODEL
     page = visit({"query": "crane", "of": model})
     rows = page.locator(".counts li")
     count, label = int(rows.last.locator(".count").inner_text()), rows.last.locator("a").inner_text()
@@ -537,11 +541,33 @@ def test_the_index_lists_terms_that_match(visit, index):
 
 
 def test_labels_of_a_model_are_listed(visit, index):
-    page = visit({"view": "meaning"})
+    page = visit({"view": "meaning", "model": TOPICS_MODEL})
     page.wait_for_selector(".by-topic")
-    assert page.locator("tbody th").all_inner_texts() == [
-        state.label for state in index.labels("lda(k=4, iterations=20)")
+    assert page.locator("tbody th").all_inner_texts() == [state.label for state in index.labels(TOPICS_MODEL)]
+
+
+def test_keyphrases_of_a_document_are_full_or_hollow_and_lead_to_what_they_stand_for(visit, index):
+    page = visit({"query": "crane", "docno": "birds-16"})
+    words = ["keyphrases", index.path, KEYPHRASES, "--docno", "birds-16", "--perhaps", "--format", "json"]
+    rows = [row for row in json.loads(invoke(*words).output) if row["strength"] >= 0.5]
+    assert {row["mentioned"] for row in rows} == {"yes", "no"}
+    shown = page.locator(".about li")
+    assert shown.locator("a").all_inner_texts() == [row["keyphrase"] for row in rows]
+    assert [text.strip()[0] for text in shown.locator("span[title]").all_inner_texts()] == [
+        "●" if row["mentioned"] == "yes" else "○" for row in rows
     ]
+    assert shown.locator(".count").all_inner_texts() == [f"{row['strength']:.2f}" for row in rows]
+    shown.locator("a").first.press("Enter")
+    settled(page)
+    assert page.locator(".family .self strong").inner_text() == rows[0]["keyphrase"]
+
+
+def test_a_ranking_that_fails_has_its_sentence_and_no_place_among_the_others(visit, index):
+    page = visit({"query": "crane", "ranker": ["BM25", "lsi", "PL2"]})
+    assert "No lsi in" in page.locator(".problem").inner_text()
+    assert page.locator(".ranking h2 .letter").all_inner_texts() == ["A", "C"]
+    columns = [page.locator(".ranking").nth(place).locator(".docno").all_inner_texts() for place in (0, 1)]
+    assert columns == [index.search("crane", ranker, k=10).docnos for ranker in ("BM25", "PL2")]
 
 
 def test_a_plugin_adds_a_view_that_shows_its_operation(visit, address, index):

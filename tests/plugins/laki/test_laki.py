@@ -385,6 +385,20 @@ def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_
     assert '<td class="mentioned">otter colony</td>' in written and "&lt;b&gt;" in written
 
 
+def test_keyphrases_of_a_document_are_those_of_its_text(fitted, model):
+    docno = next(each.docno for each in fitted.documents() if "otter colony" in each.text)
+    document = fitted.document(docno)
+    text = f"{document.title} {document.text}".strip()
+    given, asked = (
+        invoke("keyphrases", fitted.path, model, *args, "--perhaps", "--format", "json")
+        for args in ((text,), ("--docno", docno))
+    )
+    assert asked.code == 0 and json.loads(asked.output) == json.loads(given.output) != []
+    assert "No document nobody" in invoke("keyphrases", fitted.path, model, "--docno", "nobody").messages
+    for args in ((), ("text", "--docno", docno)):
+        assert "or a document with --docno" in invoke("keyphrases", fitted.path, model, *args).messages
+
+
 def test_weak_keyphrases_are_listed_only_if_asked_for_and_as_perhaps(fitted, found, model):
     text = "an otter colony, by the river and the shore and the lake"
     counts = found.model.units.of_texts(found.loaded.inputs.of_texts([text]))

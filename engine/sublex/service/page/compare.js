@@ -24,19 +24,21 @@ export default class Compare extends Component {
     return html`<section class="compare" aria-label="Rankings side by side">
       <${Answers} requests=${requests} onAnswers=${onAnswers}>
         ${(slots) => {
-          const lists = slots.map(({ answer }) => answer?.result.hits ?? []);
-          const docnos = lists.map((hits) => hits.map((hit) => hit.docno));
+          // A ranking that never had an answer has its sentence above, and no place among the others.
+          const lists = slots.map(({ answer, problem }) => (problem && !answer ? null : answer?.result.hits ?? []));
+          const shown = lists.flatMap((hits, place) => (hits ? [place] : []));
+          const docnos = lists.map((hits) => hits?.map((hit) => hit.docno));
           const isOld = slots.some((slot) => slot.isOld);
           return html`
             ${slots.map(({ problem }, place) => problem && html`<p class="which">Ranking ${letter(place)}</p><${Problem} problem=${problem} />`)}
             <${Notes} notes=${[...new Set(slots.flatMap(({ answer }) => answer?.notes ?? []))]} />
-            <${Shared} state=${state} docnos=${docnos} grades=${grades} />
+            ${shown.length > 1 && html`<${Shared} state=${state} docnos=${docnos} shown=${shown} grades=${grades} />`}
             <div class=${`scroll ${isOld ? 'is-old' : ''}`} tabindex="0" role="region" aria-label="Rankings">
-              <div class="columns" style=${{ gridTemplateColumns: lists.map(() => 'minmax(8.5rem, 1fr)').join(` ${GAP}px `) }} onMouseLeave=${this.light('')}>
-                ${lists.map((hits, place) => html`
-                  ${place > 0 && html`<${Lines} from=${docnos[place - 1]} to=${docnos[place]} lit=${lit} />`}
-                  <${Ranking} state=${state} place=${place} hits=${hits} grades=${grades} lit=${lit} light=${this.light}
-                    rose=${place ? moves(docnos[place], docnos[0]) : null} />`)}
+              <div class="columns" style=${{ gridTemplateColumns: shown.map(() => 'minmax(8.5rem, 1fr)').join(` ${GAP}px `) }} onMouseLeave=${this.light('')}>
+                ${shown.map((place, at) => html`
+                  ${at > 0 && html`<${Lines} from=${docnos[shown[at - 1]]} to=${docnos[place]} lit=${lit} />`}
+                  <${Ranking} state=${state} place=${place} hits=${lists[place]} grades=${grades} lit=${lit} light=${this.light}
+                    rose=${at ? moves(docnos[place], docnos[shown[0]]) : null} />`)}
               </div>
             </div>`;
         }}
@@ -87,22 +89,24 @@ function Lines({ from, to, lit }) {
 }
 
 // What each ranking shares with the first, by depth, and how many judged documents it has.
-function Shared({ state, docnos, grades }) {
-  const [first, ...others] = docnos;
+function Shared({ state, docnos, shown, grades }) {
+  const [lead, ...others] = shown;
+  const first = docnos[lead];
   const gone = (ranking) => first.filter((docno) => !ranking.includes(docno));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="What the rankings share"><table class="shared">
     <caption class="visually-hidden">What the rankings share</caption>
-    <thead><tr><th scope="col">Ranking</th><th scope="col">Shared with A</th><th scope="col">By depth</th>${grades && html`<th scope="col">Relevant</th><th scope="col">Not judged</th>`}</tr></thead>
-    <tbody>${docnos.map((ranking, place) => {
+    <thead><tr><th scope="col">Ranking</th><th scope="col">Shared with ${letter(lead)}</th><th scope="col">By depth</th>${grades && html`<th scope="col">Relevant</th><th scope="col">Not judged</th>`}</tr></thead>
+    <tbody>${shown.map((place) => {
+      const ranking = docnos[place];
       const shared = overlaps(first, ranking);
       return html`<tr><th scope="row"><span class="letter">${letter(place)}</span> <code><${Text}>${state.ranker[place] || 'BM25'}<//></code></th>
-        <td>${place ? `${shared.at(-1) ?? 0} of ${first.length}` : ''}</td>
-        <td>${place ? html`<${Depths} shared=${shared} />` : ''}</td>
+        <td>${place !== lead ? `${shared.at(-1) ?? 0} of ${first.length}` : ''}</td>
+        <td>${place !== lead ? html`<${Depths} shared=${shared} />` : ''}</td>
         ${grades && html`<td>${ranking.filter((docno) => grades[docno] > 0).length}</td><td>${ranking.filter((docno) => grades[docno] === undefined).length}</td>`}</tr>`;
     })}</tbody></table></div>
   <ul class="notes">
-    ${docnos.map((ranking, place) => place && gone(ranking).length ? html`<li>Gone from ${letter(place)}: <${Text}>${gone(ranking).slice(0, 8).join(', ')}<//>${gone(ranking).length > 8 ? ` and ${gone(ranking).length - 8} more` : ''}</li>` : null)}
-    <li>Lines join neighbours, solid where a document rises and dashed where it falls. Arrows count ranks since A.</li>
+    ${others.map((place) => [place, gone(docnos[place])]).filter(([, each]) => each.length).map(([place, each]) => html`<li>Gone from ${letter(place)}: <${Text}>${each.slice(0, 8).join(', ')}<//>${each.length > 8 ? ` and ${each.length - 8} more` : ''}</li>`)}
+    <li>Lines join neighbours, solid where a document rises and dashed where it falls. Arrows count ranks since ${letter(lead)}.</li>
   </ul>`;
 }
 

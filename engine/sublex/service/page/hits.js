@@ -61,7 +61,7 @@ export class Hits extends Component {
           <div class="what">
             <h3><a class="hit-link" href=${link(state, { ...CLOSED, docno: hit.docno })} aria-current=${isOpen ? 'true' : undefined}
               >${hit.title ? html`<${Parts} parts=${hit.title_parts ?? [[hit.title, '']]} />` : html`<${Text}>${hit.docno}<//>`}</a></h3>
-            <p class="facts"><${Text} class="docno">${hit.docno}<//>
+            <p class="facts">${hit.title && html`<${Text} class="docno">${hit.docno}<//>`}
               <${Grade} grades=${grades} docno=${hit.docno} />
               ${base && html`<${Move} move=${rose[place]} />`}
               <${Columns} hit=${hit} /></p>

@@ -13,8 +13,7 @@ const KINDS = {
   swg: { about: 'Senses of a word', field: 'Word', Panel: Senses },
   laki: { about: 'What a keyphrase stands for', field: 'Keyphrase', Panel: Keyphrase },
 };
-// Models with labels, whose topics can be matched.
-const LABELLED = ['lda', 'sourcelda', 'laki'];
+// Models of topics, whose labels people can name, and whose topics can be matched with those of another model.
 const TOPICAL = ['lda', 'sourcelda'];
 
 export default function Meaning({ state, address, health, go, type, say }) {
@@ -23,7 +22,7 @@ export default function Meaning({ state, address, health, go, type, say }) {
       ${([{ answer, problem }]) => {
         if (problem) return html`<${Problem} problem=${problem} />`;
         if (!answer) return null;
-        const models = answer.result.map((each) => each.expression).filter((each) => nameOf(each) in KINDS || LABELLED.includes(nameOf(each)));
+        const models = answer.result.map((each) => each.expression).filter((each) => nameOf(each) in KINDS || TOPICAL.includes(nameOf(each)));
         if (!models.length) return html`<p class="empty">No model of meaning is fitted to this index; fit one, as in: sublex fit INDEX 'lda(k=20)' laki</p>`;
         const model = models.includes(state.model) ? state.model : models[0];
         return html`<p class="settings"><label>Model <select value=${model} onChange=${(event) => go({ model: event.target.value, word: '', of: '' })}>
@@ -42,7 +41,7 @@ function Model(props) {
     ${kind && html`<label class="query-field"><span class="label">${kind.field}</span><input id="query" type="search" autocomplete="off" spellcheck="false" value=${address.word}
       onInput=${(event) => type({ word: event.target.value, model })} /></label>
       ${state.word.trim() ? html`<${kind.Panel} ...${props} />` : html`<p class="empty">${kind.about}: type one.</p>`}`}
-    ${LABELLED.includes(nameOf(model)) && html`<${Labels} ...${props} />`}
+    ${TOPICAL.includes(nameOf(model)) && html`<${Labels} ...${props} />`}
     ${TOPICAL.includes(nameOf(model)) && others.length > 0 && html`<${Matched} ...${props} others=${others} />`}`;
 }
 

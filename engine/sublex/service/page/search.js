@@ -44,13 +44,13 @@ export function Search({ state, say, grades, info, health, isFollowed }) {
       <//>
       <${Commands} state=${state} requests=${[request]} query=${state.query} health=${health} />
     </section>
-    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} health=${health} isFollowed=${isFollowed} />`}
+    ${state.docno && html`<${Lazy} load=${() => import('./why.js')} state=${state} say=${say} health=${health} info=${info} isFollowed=${isFollowed} />`}
   </div>`;
 }
 
 // The columns of the index and its fitted models, as `info` lists them: "year:int, theme:text".
 const columnsOf = (info) => (info?.columns ?? '').split(', ').filter((each) => each.includes(':')).map((each) => each.split(':')[0]);
-const modelsOf = (info) => (typeof info?.fitted === 'string' && info.fitted !== 'nothing' ? info.fitted.split(/, (?![^(]*\))/) : []).filter((each) => /^(lda|laki|sourcelda|dcot)\(/.test(each));
+export const modelsOf = (info) => (typeof info?.fitted === 'string' && info.fitted !== 'nothing' ? info.fitted.split(/, (?![^(]*\))/) : []).filter((each) => /^(lda|laki|sourcelda|dcot)(\(|$)/.test(each));
 
 // What a screen reader says of new hits.
 function sentence(hits, { query, from }) {

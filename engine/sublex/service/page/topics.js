@@ -25,6 +25,7 @@ export default function Topics({ state, topics, health, go, say }) {
     <${Answers} requests=${requests} onAnswers=${onAnswers}>
       ${([{ answer, problem, isOld }]) => html`
         ${problem && html`<${Problem} problem=${problem} />`}
+        ${!answer && !problem && html`<p class="empty" aria-busy="true">The rankings are being measured on all topics.</p>`}
         ${answer && html`<div class=${isOld ? 'is-old' : ''} aria-busy=${isOld}><${Table} state=${state} topics=${topics} result=${answer.result} measure=${answer.parameters.measure} count=${[answer.parameters.ranker].flat().length} />
           <${Notes} notes=${answer.result.notes} /></div>`}`}
     <//>

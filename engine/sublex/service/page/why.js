@@ -10,7 +10,8 @@ import { Versus, WhyNot } from './against.js';
 import { Notes, Problem, Text, visible } from './text.js';
 import { short } from './numbers.js';
 import { units } from './contributions.js';
-import { asked, lastRank } from './search.js';
+import { Lazy } from './lazy.js';
+import { asked, lastRank, modelsOf } from './search.js';
 
 // Words beyond this number have no colour of their own.
 const COLOURS = 7;
@@ -22,6 +23,8 @@ export function coloursOf(found) {
   const ordered = [...sizes.keys()].sort((one, other) => sizes.get(other) - sizes.get(one));
   return new Map(ordered.map((label, place) => [label.toLowerCase(), Math.min(place + 1, COLOURS + 1)]));
 }
+
+const hasKeyphrases = (model) => /^laki(\(|$)/.test(model);
 
 export default class Beside extends Component {
   head = createRef();
@@ -36,7 +39,7 @@ export default class Beside extends Component {
     if (key(before.state) !== key(this.props.state)) this.head.current?.focus({ preventScroll: true });
   }
 
-  render({ state, say, health }) {
+  render({ state, say, health, info }) {
     const given = { ...asked(state, state.ranker[0]), k: lastRank(state), docno: state.docno };
     const explained = ['explain', { ...given, k: '' }];
     const requests = state.versus ? [['explain', { ...given, versus: state.versus, k: '' }], explained, ['explain', { ...given, docno: state.versus, k: '' }]]
@@ -58,6 +61,7 @@ export default class Beside extends Component {
                 : !slots[0].answer.parameters.why_not && !slots[0].answer.parameters.versus && html`<${Why} state=${state} slots=${slots} />`
           }</div>`}`}
       <//>
+      ${!state.versus && !state.why_not && modelsOf(info).some(hasKeyphrases) && html`<${Lazy} load=${() => import('./about.js')} state=${state} models=${modelsOf(info).filter(hasKeyphrases)} />`}
       <${Others} state=${state} key=${state.docno} />
       <${Commands} state=${state} requests=${requests.slice(0, 1)} query=${state.query} health=${health} />
     </aside>`;
