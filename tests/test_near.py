@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from command import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import manifest_of, texts, write_manifest
+from shared import manifest_of, texts, uncover, write_manifest
 from strategies import examples
 
 import sublex
@@ -302,11 +302,7 @@ def test_a_graph_needs_a_representation_that_compares_vectors(grown):
 
 
 def test_documents_that_a_graph_does_not_cover_cost_a_sentence(grown):
-    manifest = manifest_of(grown.path)
-    entry = next(entry for name, entry in manifest["fitted"].items() if name.startswith("near"))
-    (rows,) = entry["rows"].values()
-    del rows["segments"][manifest["segments"][-1]["name"]]
-    write_manifest(grown.path, manifest)
+    uncover(grown.path, "near")
     with pytest.raises(
         IndexProblem, match=r"near\(.*\) does not cover 29 documents of .*; run: sublex fit .* --update"
     ):
