@@ -3,8 +3,8 @@
     python benchmarks/pipeline_costs.py arxiv-cs.jsonl [--documents 100000] [--queries 100] [--rounds 3] [--names good …]
         [--work FOLDER] [--models FOLDER]
 
-With --names, only these pipelines are fitted and measured. With --models, which names the --work of another call, models are taken
-from there, and only the rows of the documents and their sketches are computed.
+With --names, only these pipelines are fitted and measured. With --models, which names the --work of another call, its models are
+taken, and only the rows of the documents and their sketches are computed.
 
 A query is a title of the collection. Times are processor times, those of queries in one thread; each pipeline takes turns with BM25, and
 the table has the medians of the rounds. With --work, the index and its models stay in FOLDER, and the next call uses them again.
@@ -40,13 +40,14 @@ def size_of(index: Index) -> int:
 def fit(index: Index, name: str, source: Path | None = None) -> None:
     """Fit the models of a pipeline that are missing, and print the processor time and the bytes of each.
 
-    If `source` is another index, its models are taken.
+    If `source` is another index, the models that it has are taken.
     """
     for model in index.models_in(name):
         if index.is_fitted(model):
             continue
         begin, before = time.process_time(), size_of(index)
-        index.fit(model, source, workers=os.cpu_count() or 1)
+        taken = source if source and sublex.open(source).is_fitted(model) else None
+        index.fit(model, taken, workers=os.cpu_count() or 1)
         seconds, size = time.process_time() - begin, size_of(index) - before
         print(f"{model}: fitted in {seconds:.0f} s of processor time; {size / 1e6:.1f} MB", flush=True)
 
