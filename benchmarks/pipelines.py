@@ -99,6 +99,7 @@ PIPELINES = {
     "`good`": meaning("good"),
     "`better`": meaning("better"),
     "`best`": meaning("best"),
+    "`better(find=approximate)`": meaning("better", "approximate"),
     "`best(find=approximate)`": meaning("best", "approximate"),
 }
 
