@@ -1,6 +1,7 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
     python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence | --fields | --sharp]
+        [--work FOLDER]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR,
 with train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to
@@ -9,7 +10,8 @@ the other collections: as they are, and with weights by cross-validation over fi
 with the labels of MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures
 latent keyphrases on all collections but adi, which is too small for phrases. With --dependence it measures dependence models, on
 indexes with positions. With --sharp it measures sharp feedback. With --fields it measures rankers with fields on the collections that
-have titles, on indexes with fields.
+have titles, on indexes with fields. With --work, the indexes and their fitted models stay in FOLDER, and the next call uses them again;
+--dependence, --choose and --fields need a folder of their own.
 """
 
 from __future__ import annotations
@@ -403,24 +405,27 @@ def main() -> None:
     parser.add_argument("--dependence", action="store_true", help="measure dependence models")
     parser.add_argument("--sharp", action="store_true", help="measure sharp feedback")
     parser.add_argument("--fields", action="store_true", help="measure rankers with fields")
+    parser.add_argument("--work", type=Path, help="keep the indexes and their fitted models in this folder")
     given = parser.parse_args()
     # The control `ppmi` stands beside this script.
     installed = plugins.entry_points
     plugins.entry_points = lambda group: [*installed(group=group), EntryPoint("ppmi", "ppmi", group)]
     choosing = given.choose is not None
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as temporary:
+        work = given.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
         if given.labels:
-            test = load(given.collections, "medline", "", Path(work))
+            test = load(given.collections, "medline", "", work)
             test.index.add_resource("medlineplus", given.collections / "knowledge" / "medlineplus.jsonl")
             report_tuned([test], LABELLED)
             return
         if given.keyphrases:
-            tests = [load(given.collections, *one, Path(work)) for one in WITH_PHRASES]
+            tests = [load(given.collections, *one, work) for one in WITH_PHRASES]
             show("AP", tests, {text: [test.scores(text) for test in tests] for text in KEYPHRASES}, BASE)
             report_tuned(tests, WEIGHED)
             return
         if given.fields:
-            tests = [load(given.collections, *one, Path(work), fields="title,text") for one in WITH_TITLES]
+            tests = [load(given.collections, *one, work, fields="title,text") for one in WITH_TITLES]
             show("AP", tests, {text: [test.scores(text) for test in tests] for text in FIELDED}, BASE)
             ndcg = {text: [test.scores(text, "nDCG@10") for test in tests] for text in FIELDED}
             show("nDCG@10", tests, ndcg, BASE)
@@ -428,7 +433,7 @@ def main() -> None:
             return
         # An index with positions gives the same scores to everything else.
         store = "text,terms,positions" if given.dependence or choosing else "text,terms"
-        tests = [load(given.collections, *one, Path(work), store) for one in (CHOICE if choosing else REPORT)]
+        tests = [load(given.collections, *one, work, store) for one in (CHOICE if choosing else REPORT)]
         if given.dependence:
             show("AP", tests, {text: [test.scores(text) for test in tests] for text in DEPENDENT}, BASE)
             report_tuned(tests, DEPENDENT_TUNED)

@@ -14,6 +14,7 @@ with the lengths and the parameters of Lucene.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -98,6 +99,7 @@ PIPELINES = {
     "`good`": meaning("good"),
     "`better`": meaning("better"),
     "`best`": meaning("best"),
+    "`better(find=approximate)`": meaning("better", "approximate"),
     "`best(find=approximate)`": meaning("best", "approximate"),
 }
 
@@ -142,20 +144,31 @@ class Scores:
     def __init__(self, tests: Sequence[Test]):
         self.tests, self._known = tests, dict[tuple[str, str], Any]()
 
-    def of(self, text: str, measure: str) -> list[np.ndarray]:
-        """Return the measure of each topic of each collection, in the order of the topics' ids."""
-        return [by_topic(found.qids, found[measure]) for found in (self._found(test, text) for test in self.tests)]
+    def of(self, text: str, measure: str) -> list[np.ndarray | None]:
+        """Return the measure of each topic of each collection, in the order of the topics' ids.
+
+        It is None for a collection that a part of the pipeline cannot be fitted to.
+        """
+        every = (self._found(test, text) for test in self.tests)
+        return [None if found is None else by_topic(found.qids, found[measure]) for found in every]
 
     def _found(self, test: Test, text: str) -> Any:
         if (test.name, text) not in self._known:
-            test.fit(sublex.parse(text))
-            found = sublex.measure(test.qrels, test.index.run(test.topics, text), MEASURES)
+            found = None
+            try:
+                test.fit(sublex.parse(text))
+                found = sublex.measure(test.qrels, test.index.run(test.topics, text), MEASURES)
+            except sublex.SublexError as problem:
+                print(f"{test.name}: {problem}", file=sys.stderr, flush=True)
             self._known[test.name, text] = found
         return self._known[test.name, text]
 
 
 def table(known: Scores, rows: dict[str, str], measure: str, base: str, topics: bool = False, title: str = "") -> None:
-    """Print a table of one measure under a title. ▲ and ▼ are significant at .05 after Holm's correction over the rows, by topic."""
+    """Print a table of one measure under a title. ▲ and ▼ are significant at .05 after Holm's correction over the rows, by topic.
+
+    A pipeline that a collection is too small for has a dash there, and no gain over collections that include this one.
+    """
     tests = known.tests
     print(
         f"\n{title or measure}\n\n| pipeline | {' | '.join(test.name for test in tests)} | gain | without adi |"
@@ -167,16 +180,21 @@ def table(known: Scores, rows: dict[str, str], measure: str, base: str, topics: 
     others = [name for name in rows if rows[name] != base]
     marks = {}
     for place in range(len(tests)):
-        p = holm(np.array([float(t(scores[name][place], theirs[place])) for name in others]))
-        marks |= {(name, place): value for name, value in zip(others, p, strict=True)}
+        there = {name: scores[name][place] for name in others if scores[name][place] is not None}
+        p = holm(np.array([float(t(own, theirs[place])) for own in there.values()]))
+        marks |= {(name, place): value for name, value in zip(there, p, strict=True)}
     means = np.array([own.mean() for own in theirs])
     for name, own in scores.items():
-        gains = gains_of(np.array([each.mean() for each in own]), means)
+        gains = gains_of(np.array([np.nan if each is None else each.mean() for each in own]), means)
         row = [
-            f"{100 * each.mean():.2f}{'' if marks.get((name, place), 1) >= 0.05 else '▲' if gains[place] > 0 else '▼'}"
+            "–"
+            if each is None
+            else f"{100 * each.mean():.2f}"
+            f"{'' if marks.get((name, place), 1) >= 0.05 else '▲' if gains[place] > 0 else '▼'}"
             for place, each in enumerate(own)
         ]
-        more = f" {gains.mean():+.1f} % | {gains[1:].mean():+.1f} % |" if rows[name] != base else "  |  |"
+        means_of = [gains.mean(), gains[1:].mean()] if rows[name] != base else []
+        more = "".join(" – |" if np.isnan(gain) else f" {gain:+.1f} % |" for gain in means_of) or "  |  |"
         if topics and rows[name] != base:
             differences = np.concatenate(own) - np.concatenate(theirs)
             more += f" {(differences > 0).sum()}, {(differences < 0).sum()}, {(differences == 0).sum()} |"

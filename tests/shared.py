@@ -133,6 +133,18 @@ def write_manifest(root: Path, values: dict[str, Any]) -> None:
     path.write_text(json.dumps(values | {"checksum": manifests.checksum_of(values)}))
 
 
+def uncover(root: Path, kind: str) -> None:
+    """Take the newest segment out of what a fitted model covers, as if its documents had been added without the model.
+
+    `kind` begins the name of the model's entry.
+    """
+    manifest = manifest_of(root)
+    entry = next(entry for name, entry in manifest["fitted"].items() if name.startswith(kind))
+    (rows,) = entry["rows"].values()
+    del rows["segments"][manifest["segments"][-1]["name"]]
+    write_manifest(root, manifest)
+
+
 def forge_rows(root: Path, name: str, change: Callable[[np.ndarray], np.ndarray]) -> None:
     """Change one array of the rows that a fitted model has of a segment, and make all checksums right again."""
     (file,) = root.rglob(f"{name}.npy")

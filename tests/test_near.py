@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from command import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import manifest_of, texts, write_manifest
+from shared import manifest_of, texts, uncover, write_manifest
 from strategies import examples
 
 import sublex
@@ -21,10 +21,11 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
-from sublex.representations import fitting, neighbours, sketch_files
+from sublex.representations import clusters, fitting, neighbours
+from sublex.representations.clusters import Clusters
 from sublex.representations.model_store import StoreWriter
 from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, UnitVectors
-from sublex.representations.sketch import Sketch, VectorSource, sketch_of
+from sublex.representations.sketch import VectorSource
 
 OVER = "lsi(e=4, min_df=1)"
 GRAPH = f"near({OVER})"
@@ -161,28 +162,82 @@ def test_a_list_from_which_too_many_documents_were_deleted_is_computed_anew(tmp_
     expect_definition(index)
 
 
-def test_large_segments_are_compared_by_sketches(tmp_path, monkeypatch):
-    """Nearly all neighbours are found. The estimates of sketches are never far off in so few dimensions."""
+def test_a_large_segment_is_compared_by_clusters(tmp_path, monkeypatch):
+    """Nearly all neighbours are found, and those that are found have their cosines and their order."""
     index = sublex.build(documents(400), tmp_path / "index")
     index.fit(OVER)
-    asked = []
     monkeypatch.setattr(fitting, "EXACT", 1)
-    monkeypatch.setattr(sketch_files, "LEAST_DOCUMENTS", 1)
-    likely = neighbours.likely_nearest
-    monkeypatch.setattr(fitting, "likely_nearest", lambda *given: asked.append(given) or likely(*given))
+    monkeypatch.setattr(clusters, "PER_CLUSTER", 10)
+    monkeypatch.setattr(clusters, "PROBES", 6)
     index.fit(GRAPH)
-    assert len(asked) == 1 and isinstance(asked[0][2], Sketch)
-    over = index.representation(OVER)
-    source = VectorSource(over.model, over.inputs, index.snapshot.segments[0], OVER)
-    vectors = UnitVectors.of(source)
-    exact = neighbours.NeighbourLists.stacked(list(neighbours.nearest(vectors.units, vectors, 0)))
-    likely = neighbours.NeighbourLists.stacked(
-        list(neighbours.likely_nearest(vectors.units, vectors, sketch_of(source), 0))
-    )
-    shared = [len(set(a.tolist()) & set(b.tolist())) for a, b in zip(exact.docs, likely.docs, strict=True)]
-    assert np.mean(shared) > 0.85 * STORED
-    assert likely.cosines.sum() > 0.99 * exact.cosines.sum()
-    assert not (likely.docs == np.arange(400)[:, None]).any()
+    units = units_of(index)
+    shared = []
+    for docno, unit in units.items():
+        others = {other: vector for other, vector in units.items() if other != docno}
+        found = [(hit.docno, hit.score) for hit in index.similar(docno, STORED)]
+        if not unit.any():
+            assert found == []
+            continue
+        cosines = {other: naive.nearest(unit, {other: others[other]}, 1)[0][1] for other, _ in found}
+        assert found == sorted(cosines.items(), key=lambda item: (-item[1], item[0])) and len(found) == STORED
+        shared.append(len(cosines.keys() & dict(naive.nearest(unit, others, STORED)).keys()) / STORED)
+    assert len(shared) > 300 and 0.85 < np.mean(shared) < 1
+
+
+def groups_of_vectors(number: int, seed: int) -> np.ndarray:
+    """Return vectors of norm 1 around twenty directions; every fiftieth is 0."""
+    random = np.random.default_rng(seed)
+    vectors = random.standard_normal((20, 8))[random.integers(0, 20, number)]
+    vectors += 0.5 * random.standard_normal((number, 8))
+    vectors /= np.linalg.norm(vectors, axis=1)[:, None]
+    vectors[::50] = 0
+    return np.float32(vectors)
+
+
+def test_each_vector_is_in_the_cluster_with_the_nearest_centre(monkeypatch):
+    monkeypatch.setattr(clusters, "PER_CLUSTER", 12)
+    units = groups_of_vectors(600, 1)
+    found = Clusters.of(units)
+    assert len(found.centres) == (600 - 12) // 12 == len(found.members)
+    own = {doc: number for number, docs in enumerate(found.members) for doc in docs.tolist()}
+    assert sorted(own) == [doc for doc in range(600) if doc % 50]
+    for doc, number in own.items():
+        products = [float(np.float64(units[doc]) @ np.float64(centre)) for centre in found.centres]
+        assert products[number] == pytest.approx(max(products), abs=1e-6)
+    # Most centres moved to the means of near vectors, so that vectors are nearer to them than to the vectors of a sample.
+    sample = units[units.any(axis=1)][:: len(own) // len(found.centres)][: len(found.centres)]
+    chosen = [max(float(units[doc] @ vector) for vector in sample) for doc in own]
+    moved = [float(units[doc] @ found.centres[number]) for doc, number in own.items()]
+    assert np.mean(moved) > np.mean(chosen)
+
+
+def test_a_segment_without_vectors_has_no_clusters_and_no_neighbours():
+    nothing = UnitVectors(np.zeros((30, 8), np.float32), np.arange(30, dtype=np.int32))
+    found = Clusters.of(nothing.units)
+    assert not found.members and not list(neighbours.likely_nearest(groups_of_vectors(20, 1), nothing, found))
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_neighbours_are_the_nearest_of_the_probed_clusters(monkeypatch, same):
+    monkeypatch.setattr(clusters, "PER_CLUSTER", 12)
+    monkeypatch.setattr(clusters, "PROBES", 5)
+    units = groups_of_vectors(600, 2)
+    others = UnitVectors(units, np.arange(600, dtype=np.int32))
+    some, first = (units, 0) if same else (groups_of_vectors(130, 3), NO_NEIGHBOUR)
+    found, grouped = neighbours.NeighbourLists.empty(len(some)), Clusters.of(units)
+    for rows, lists in neighbours.likely_nearest(some, others, grouped, first):
+        found.docs[rows], found.cosines[rows] = lists
+    for row, unit in enumerate(some):
+        docs = found.docs[row][found.docs[row] != NO_NEIGHBOUR].tolist()
+        if not unit.any():
+            assert docs == [] and not found.cosines[row].any()
+            continue
+        near = np.argsort(-(grouped.centres @ unit), kind="stable")[:5]
+        looked = {f"{doc:03}": units[doc] for number in near for doc in grouped.members[number].tolist()}
+        looked.pop(f"{row:03}" if same else "", None)
+        wanted = naive.nearest(unit, looked, STORED)
+        assert [f"{doc:03}" for doc in docs] == [name for name, _ in wanted]
+        assert found.cosines[row][: len(wanted)].tolist() == [cosine for _, cosine in wanted]
 
 
 def test_the_explanation_adds_up_and_names_the_near_documents(grown):
@@ -302,11 +357,7 @@ def test_a_graph_needs_a_representation_that_compares_vectors(grown):
 
 
 def test_documents_that_a_graph_does_not_cover_cost_a_sentence(grown):
-    manifest = manifest_of(grown.path)
-    entry = next(entry for name, entry in manifest["fitted"].items() if name.startswith("near"))
-    (rows,) = entry["rows"].values()
-    del rows["segments"][manifest["segments"][-1]["name"]]
-    write_manifest(grown.path, manifest)
+    uncover(grown.path, "near")
     with pytest.raises(
         IndexProblem, match=r"near\(.*\) does not cover 29 documents of .*; run: sublex fit .* --update"
     ):

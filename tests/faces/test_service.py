@@ -22,7 +22,7 @@ from urllib.parse import quote, urlencode
 import child
 import pytest
 from command import invoke
-from shared import QRELS, TOPICS
+from shared import QRELS, TOPICS, uncover
 from strategies import examples
 
 import sublex as engine
@@ -458,6 +458,29 @@ def test_a_request_learns_from_the_judgements_of_a_topic(client, fitted):
     assert [hit["docno"] for hit in plain] == engine.open(fitted).search(text, ranker).docnos
 
 
+def test_a_graph_that_does_not_cover_all_documents_costs_a_sentence(built_demo, tmp_path):
+    graph = "near(lsi(e=4))"
+    index = engine.open(shutil.copytree(built_demo, tmp_path / "demo"))
+    index.fit(graph)
+    index.add([{"id": "late", "title": "Late", "text": "A crane that came late"}])
+    uncover(index.path, "near")
+    client = Client(App(server_of(index.path), GUARD))
+    try:
+        reply = client.get("/v1/search", query="crane", ranker=f"BM25 >> {graph}")
+        assert reply.status == 409 and f"{graph} does not cover 1 document of demo" in reply.sentence
+    finally:
+        client.close()
+
+
+def test_a_name_that_is_taken_or_refers_to_itself_costs_a_sentence(writing):
+    for name, expression, sentence in (
+        ("BM25", "PL2", "BM25 is a component, which no name may hide"),
+        ("best", "best + 0.1*PL2", "The name best stands for itself: best > best"),
+    ):
+        reply = writing.post("/v1/name", {"name": name, "expression": expression})
+        assert reply.status == 400 and sentence in reply.sentence
+
+
 def test_clients_of_anserini_find_its_routes(client, fitted):
     found = client.get("/v1/demo/search", query="cranes", hits=2).record
     hits = engine.open(fitted).search("cranes", k=2)
@@ -608,6 +631,10 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("search", {"query": "x", "ranker": " + ".join(["BM25"] * 33)}, 400, "The expression has 33 components"),
     ("search", {"query": "x", "ranker": "BM25 % 999999"}, 400, "% 999999 keeps more candidates than a request may"),
     ("search", {"query": "x", "ranker": "lsi"}, 409, "No lsi in demo"),
+    ("search", {"query": "x", "ranker": "BM25 >> near(lsi)"}, 409, "No near(lsi) in demo"),
+    ("search", {"query": "x", "ranker": "chars"}, 409, "No chars in demo"),
+    ("search", {"query": "x", "ranker": "better"}, 409, "better needs lsi(e=200, weighting=logtfidf), near("),
+    ("search", {"query": "x", "ranker": "good(find=approximate)"}, 400, "good has no part that could find approximately"),
     ("search", {"query": "x", "ranker": 'cross(onnx("/tmp"))'}, 400, "names a folder, and a request cannot name one."),
     ("search", {"query": "x", "ranker": 'sourcelda("/etc/passwd", k=2)'}, 400, "a request cannot name files"),
     ("search", {"query": "x", "profile": "nonsense"}, 400, "nonsense"),

@@ -12,10 +12,11 @@ from sublex.contracts.fitted import Cost, Smoother, Store, Stored, View
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.language.expression import Expression
+from sublex.representations.clusters import pairs_compared
 from sublex.representations.neighbours import EXACT, MOST, STORED
 
-# The seconds on one core to compare a pair of documents, and to compare a document with all others by a sketch.
-PER_PAIR, PER_DOCUMENT = 1e-8, 5e-3
+# The seconds on one core to compare a pair of documents.
+PER_PAIR = 1e-8
 
 PARAMS = (
     Param("over", Expression, ..., stage="fit", help="The representation whose vectors tell which documents are near."),
@@ -56,9 +57,9 @@ class Near(Smoother):
         return {"stored": Json(int)}
 
     def cost(self, collection: Statistics, terms: int) -> Cost:
-        """Return the time to compare all pairs of documents, or each document with a sketch, and the bytes of the lists."""
+        """Return the time to compare all pairs of documents, or those of near clusters, and the bytes of the lists."""
         pairs = collection.docs**2
-        seconds = PER_PAIR * pairs if pairs <= EXACT else PER_DOCUMENT * collection.docs
+        seconds = PER_PAIR * (pairs if pairs <= EXACT else pairs_compared(collection.docs))
         return Cost(seconds, 8 * STORED * collection.docs)
 
     def describe(self, view: View) -> Mapping[str, Any]:

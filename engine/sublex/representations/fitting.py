@@ -27,7 +27,8 @@ from sublex.language import plugins
 from sublex.language.expression import Expression
 from sublex.language.parser import parse, parse_call
 from sublex.language.plugins import Component, Registry
-from sublex.representations import list_files, sketch_files
+from sublex.representations import list_files
+from sublex.representations.clusters import Clusters
 from sublex.representations.identity import ModelIdentity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
 from sublex.representations.job import FittingJob, Options, open_job
@@ -37,12 +38,13 @@ from sublex.representations.neighbours import (
     NO_NEIGHBOUR,
     NeighbourLists,
     UnitVectors,
+    in_order,
     likely_nearest,
     nearest,
     write_lists,
 )
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, rows_in, write_rows
-from sublex.representations.sketch import Sketch, VectorSource, similarity_of, sketch_of
+from sublex.representations.sketch import VectorSource, similarity_of
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.retrieval.weight_lists import WeightLists
@@ -428,29 +430,28 @@ class _Neighbours:
 
     def __init__(self, fitting: Fitting, model: Smoother, job: FittingJob, total: int):
         self._fitting, self._model, self._job, self._total = fitting, model, job, total
-        self._sources: dict[str, VectorSource] = {}
         self._vectors: dict[str, UnitVectors] = {}
-        self._sketches: dict[str, Sketch] = {}
+        self._clusters: dict[str, Clusters] = {}
 
     def lists(self, one: Segment, other: Segment) -> NeighbourLists:
         """Return the nearest documents of another segment for each document of a segment."""
         some, others = self._vectors_of(one).units, self._vectors_of(other)
         first = 0 if one.name == other.name else NO_NEIGHBOUR
-        if one.docs * other.docs <= EXACT or other.docs < sketch_files.LEAST_DOCUMENTS:
-            blocks = nearest(some, others, first, self._job.map)
+        found, done = NeighbourLists.empty(one.docs), 0
+        blocks: Iterator[tuple[Any, NeighbourLists]]
+        if one.docs * other.docs <= EXACT:
+            blocks = in_order(nearest(some, others, first, self._job.map))
         else:
-            blocks = likely_nearest(some, others, self._sketch_of(other), first, self._job.map)
-        found, done = list[NeighbourLists](), 0
-        for lists in blocks:
-            found.append(lists)
+            blocks = likely_nearest(some, others, self._clusters_of(other), first, self._job.map)
+        for rows, lists in blocks:
+            found.docs[rows], found.cosines[rows] = lists
             done += len(lists.docs)
             self._job.progress(min(done, self._total), max(done, self._total), "documents")
-        return NeighbourLists.stacked(found)
+        return found
 
     def _vectors_of(self, segment: Segment) -> UnitVectors:
         if segment.name not in self._vectors:
             source = self._fitting.source_of(self._model.over, segment)
-            self._sources[segment.name] = source
             self._vectors[segment.name] = UnitVectors.of(source, self._job.map)
             needed = sum(vectors.units.nbytes for vectors in self._vectors.values())
             if needed > self._job.memory:
@@ -460,7 +461,7 @@ class _Neighbours:
                 )
         return self._vectors[segment.name]
 
-    def _sketch_of(self, segment: Segment) -> Sketch:
-        if segment.name not in self._sketches:
-            self._sketches[segment.name] = sketch_of(self._sources[segment.name], self._job.map)
-        return self._sketches[segment.name]
+    def _clusters_of(self, segment: Segment) -> Clusters:
+        if segment.name not in self._clusters:
+            self._clusters[segment.name] = Clusters.of(self._vectors_of(segment).units, self._job.map)
+        return self._clusters[segment.name]

@@ -1,9 +1,9 @@
-"""The kernel that finds the nearest documents of each document by the vectors. Callers check the arguments."""
+"""The kernels that find the nearest documents of each document by the vectors. Callers check the arguments."""
 
 import numpy as np
 from numba import float32, float64, int32, int64
 
-from sublex.tools.compiled import I32, inner, kernel
+from sublex.tools.compiled import I32, I64, inner, kernel
 
 MATRIX = float32[:, ::1]
 NUMBERS = int32[:, ::1]
@@ -92,3 +92,37 @@ def nearest(estimates, vectors, others, ranks, first, margin, docs, cosines):
             docs[row, place] = other
             cosines[row, place] = cosine
             count = min(count + 1, size)
+
+
+@kernel((MATRIX, I64, I64, I64, MATRIX, MATRIX, I32, float64, NUMBERS, MATRIX))
+def merge(estimates, rows, members, own, vectors, others, ranks, margin, docs, cosines):
+    """Merge some of `others`, whose numbers are `members`, into the lists of neighbours of some rows of `vectors`.
+
+    `estimates` has the products of each of `rows` with each member, with errors of at most `margin`. `own` has the number
+    in `others` of each row of `vectors`, or -1; no row is its own neighbour. `docs` and `cosines` are as `nearest` writes
+    them, and have no member yet.
+    """
+    size = docs.shape[1]
+    for at in range(len(rows)):
+        row = rows[at]
+        for number in range(len(members)):
+            if estimates[at, number] < cosines[row, size - 1] - margin or members[number] == own[row]:
+                continue
+            other = members[number]
+            cosine = np.float32(min(1.0, product(vectors[row], others[other])))
+            if cosine <= 0:
+                continue
+            place = size
+            while place > 0 and (
+                docs[row, place - 1] < 0
+                or cosines[row, place - 1] < cosine
+                or (cosines[row, place - 1] == cosine and ranks[docs[row, place - 1]] > ranks[other])
+            ):
+                place -= 1
+            if place == size:
+                continue
+            for later in range(size - 1, place, -1):
+                docs[row, later] = docs[row, later - 1]
+                cosines[row, later] = cosines[row, later - 1]
+            docs[row, place] = other
+            cosines[row, place] = cosine

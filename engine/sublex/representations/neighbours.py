@@ -6,7 +6,7 @@ only on the vectors of both segments, so they are valid until one of these is me
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,22 +16,22 @@ from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter
 from sublex.index.segment import Segment
-from sublex.representations.finding import SketchedSegment, find
+from sublex.representations.clusters import Clusters, grouped, nearest_centres
 from sublex.representations.model_store import StoreReader, StoreWriter
-from sublex.representations.sketch import Run, Sketch, VectorSource, units_of
+from sublex.representations.sketch import Run, VectorSource, units_of
 
 # The number of neighbours stored for each document and pair of segments. It is more than a query can ask for, because
 # some may be deleted.
 STORED = 24
 # A query can ask for at most this number of neighbours.
 MOST = 16
-# Pairs of segments with at most this number of pairs of documents are compared in full. Sketches of vectors serve for
-# larger ones.
+# Pairs of segments with at most this number of pairs of documents are compared in full. Those of larger ones are
+# compared by clusters.
 EXACT = 100_000**2
 # The number of products of vectors that are computed at a time.
 AT_ONCE = 1 << 23
-# The number of documents that are compared by a sketch at a time.
-PER_BLOCK = 256
+# The number of vectors whose nearest documents are looked for in clusters at a time.
+PER_BLOCK = 8192
 # The largest errors of products in float32: a constant part, and a part for each entry of the vectors.
 MARGIN, PER_ENTRY = 1e-6, 1.2e-7
 # The declarations of lists: numbers of documents of the other segment, or -1, and cosines.
@@ -101,34 +101,43 @@ def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = m
     yield from run(block, range(0, len(some), step))
 
 
+def in_order(blocks: Iterable[NeighbourLists]) -> Iterator[tuple[slice, NeighbourLists]]:
+    """Yield blocks of lists that follow each other, and the places of each block."""
+    place = 0
+    for lists in blocks:
+        yield slice(place, place := place + len(lists.docs)), lists
+
+
 def likely_nearest(
-    some: np.ndarray, others: UnitVectors, sketch: Sketch, first: int = -1, run: Run = map
-) -> Iterator[NeighbourLists]:
-    """Yield the lists of the vectors `some` among the vectors of a large segment.
+    some: np.ndarray, others: UnitVectors, clusters: Clusters, first: int = -1, run: Run = map
+) -> Iterator[tuple[np.ndarray, NeighbourLists]]:
+    """Yield the lists of the vectors `some` among the vectors of a large segment, and the places of these vectors in `some`.
 
-    The sketch finds nearly all nearest documents.
+    The nearest documents of a vector are looked for in the clusters nearest to it, so a few of them may be missing. A
+    vector that is 0 is not among the results, and has no neighbours.
     """
-    units = others.units
-    segment = SketchedSegment(0, np.asarray(~units.any(axis=1)), sketch)
+    from sublex.representations import neighbour_kernels
 
-    def found(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        query = vector.astype(np.float64)
-        return find([segment], query, lambda docs: units[docs] @ query, STORED + 1, False, "cosine")
+    there = np.flatnonzero(some.any(axis=1)) if len(clusters.centres) else np.empty(0, np.int64)
+    # Vectors of one cluster stand together, because they look into the same clusters.
+    there = there[np.argsort(nearest_centres(some[there], clusters.centres, run), kind="stable")]
+    margin = MARGIN + PER_ENTRY * some.shape[1]
 
-    def block(begin: int) -> NeighbourLists:
-        vectors = some[begin : begin + PER_BLOCK]
-        lists = NeighbourLists.empty(len(vectors))
-        for row, vector in enumerate(vectors):
-            if not vector.any() or (best := found(vector)) is None:
-                continue
-            docs, cosines = best[0], np.minimum(best[1], 1).astype(np.float32)
-            kept = (docs != (first + begin + row if first >= 0 else -1)) & (cosines > 0)
-            docs, cosines = docs[kept], cosines[kept]
-            order = np.lexsort((others.ranks[docs], -cosines))[:STORED]
-            lists.docs[row, : len(order)], lists.cosines[row, : len(order)] = docs[order], cosines[order]
-        return lists
+    def block(begin: int) -> tuple[np.ndarray, NeighbourLists]:
+        rows = there[begin : begin + PER_BLOCK]
+        vectors, own = some[rows], np.int64(first) + rows if first >= 0 else np.full(len(rows), -1)
+        lists, probes = NeighbourLists.empty(len(rows)), clusters.probes(vectors)
+        places = np.repeat(np.arange(len(rows)), probes.shape[1])
+        for number, looking in enumerate(grouped(places, probes.ravel(), len(clusters.members))):
+            if len(looking):
+                members = clusters.members[number]
+                estimates = vectors[looking] @ others.units[members].T
+                neighbour_kernels.merge(
+                    estimates, looking, members, own, vectors, others.units, others.ranks, margin, *lists
+                )
+        return rows, lists
 
-    yield from run(block, range(0, len(some), PER_BLOCK))
+    yield from run(block, range(0, len(there), PER_BLOCK))
 
 
 def names_of(one: str, other: str) -> tuple[str, str]:
