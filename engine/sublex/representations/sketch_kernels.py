@@ -8,7 +8,7 @@ import numpy as np
 from numba import float32, float64, int8, int64, types, uint64
 
 from sublex.tools.bit_kernels import ones
-from sublex.tools.compiled import F32, F64, FLAGS, I16, I64, inner, kernel
+from sublex.tools.compiled import F32, F64, FLAGS, I16, I32, I64, inner, kernel
 
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
@@ -98,11 +98,11 @@ def estimate_by_prefixes(signs, planes, totals, scales, lengths, shares, measure
             found[n] = rough_value(sums[n], total, scale, lengths[n], m, measure)
 
 
-@kernel((BITS, BITS, int64, ROUGH, ROUGH, F32, F32, MEASURE, FLAGS, float64, I64, F32))
-def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, estimates):
-    """Write to `chosen` the live documents whose value may be `least` or more, with rough estimates of their values.
+@kernel((BITS, BITS, int64, ROUGH, ROUGH, F32, F32, MEASURE, FLAGS, float64, I64, I32))
+def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, pluses):
+    """Write to `chosen` the live documents whose value may be `least` or more by a rough estimate.
 
-    Return the number of these documents. An estimate is the value of a cosine: the product of the document's signs with a
+    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are 1. An estimate is the value of a cosine: the product of the document's signs with a
     query, times a scale and the document's length. The entries of the query are whole numbers of 4 bits: planes[k] has
     bit k of each entry. `first` and `whole` are the sum of the entries, the scale, and the margin by which cosines may be
     higher than estimated, for the first `groups` of signs and for all. `signs` and `lengths` are fields of
@@ -146,8 +146,30 @@ def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, le
                 )
             m = shares[doc] * reach if len(shares) else np.float32(1)
             value = rough_value(plus, whole[0], whole[1], lengths[doc], m, measure)
-            chosen[count], estimates[count] = doc, value
+            chosen[count], pluses[count] = doc, plus
             count += value + np.float32(whole[2]) * slope * m >= floor
+    return count
+
+
+@kernel((BITS, BITS, ROUGH, F32, F32, MEASURE, float64, I64, I32, F32))
+def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluses, estimates):
+    """Keep the documents of `chosen` whose value may be `least` or more by an estimate with two bits for each sign.
+
+    Return the number of these documents. `estimates` gets the estimates of their values. `halves` and `lengths` are
+    `halves` and `half_lengths` of `sketch.Sketch`. The other arguments are those of `sift`.
+    """
+    reach, slope = np.float32(measure[0]), np.float32(measure[1])
+    floor, margin, count = np.float32(least), np.float32(whole[2]), np.int64(0)
+    for place in range(len(pluses)):
+        doc, half = chosen[place], np.uint64(0)
+        for group in range(halves.shape[1]):
+            half += plus_of(halves[doc, group], planes[0, group], planes[1, group], planes[2, group], planes[3, group])
+        # 4·sign + 2·half - 3, times the entries of the query and added up; `rough_value` takes 2·sum - total.
+        total = 2 * np.int64(pluses[place]) + np.int64(np.int32(half)) - np.float64(whole[0])
+        m = shares[doc] * reach if len(shares) else np.float32(1)
+        value = rough_value(total, whole[0], whole[1], lengths[doc], m, measure)
+        chosen[count], estimates[count] = doc, value
+        count += value + margin * slope * m >= floor
     return count
 
 
