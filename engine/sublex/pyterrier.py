@@ -166,7 +166,9 @@ class Retriever(pt.Transformer):
         return sorted(names)
 
     def _rescore(self, query: Query, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
-        docs, first = np.unique([_number(self.index, docno) for docno in candidates["docno"].tolist()], return_index=True)
+        docs, first = np.unique(
+            [_number(self.index, docno) for docno in candidates["docno"].tolist()], return_index=True
+        )
         before, qid = np.arange(len(rows), 0, -1), candidates["qid"].iloc[0]
         if "score" in candidates:
             before = candidates["score"].to_numpy(np.float64)

@@ -1,7 +1,8 @@
 """Which documents are likely to be among the best for a query, by the signs of their vectors.
 
-The signs give a rough estimate of each score, and a second bit for each sign a better one. A sample of documents tells how high the scores of the best documents are at
-least. Of most documents the first signs already say that they do not reach this height, and the others are not read.
+The signs give a rough estimate of each score, and a second bit for each sign a better one. A sample of documents tells how
+high the scores of the best documents are at least. Of most documents the first signs already say that they do not reach this
+height, and the others are not read.
 """
 
 from __future__ import annotations

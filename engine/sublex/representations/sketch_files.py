@@ -118,7 +118,9 @@ def _sound(sketch: Sketch, docs: int, norms: int) -> bool:
         (sketch.norms, norms),
     )
     entries, signs = sketch.frame.shape
-    if not 0 < entries <= MOST_ENTRIES or not 0 < signs <= MOST_SIGNS or not len(sketch.signs) * BITS == sketch.halves.shape[1] * BITS == signs:
+    if not 0 < entries <= MOST_ENTRIES or not 0 < signs <= MOST_SIGNS:
+        return False
+    if not len(sketch.signs) * BITS == sketch.halves.shape[1] * BITS == signs:
         return False
     if any(len(own) != size for own, size in sizes):
         return False
