@@ -104,9 +104,10 @@ def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, le
 
     Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are 1.
     An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
-    document's length. The entries of the query are whole numbers of 4 bits: planes[k] has bit k of each entry. `first` and `whole` are the sum of the entries, the scale, and the margin by which cosines may be
-    higher than estimated, for the first `groups` of signs and for all. `signs` and `lengths` are fields of
-    `sketch.Sketch`. `shares` are norms as shares of the longest, whose m is the first number of the measure.
+    document's length. The entries of the query are whole numbers of 4 bits: planes[k] has bit k of each entry. `first`
+    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated, for the
+    first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are norms as shares
+    of the longest, whose m is the first number of the measure.
     """
     reach, slope = np.float32(measure[0]), np.float32(measure[1])
     total, scale, margin = np.float32(first[0]), np.float32(first[1]), np.float32(first[2]) * slope
