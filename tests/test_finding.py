@@ -369,14 +369,17 @@ def test_two_bits_for_each_sign_estimate_as_they_are_taken_to(width, similarity)
         cosine, sizes = cosines(vectors, query), norms * measure.inverse if measure.has_norms else np.ones(4000)
         values = measure.offset + sizes * (measure.curve * sizes + measure.slope * cosine)
         # What is left of the error if the norm is taken out is that of the cosine.
-        errors, wanted = (sifted.estimates - values) / sizes / measure.slope, sifting.deviation(probe, sifting.TWO_BITS)
+        errors, wanted = (
+            (sifted.estimates - values) / sizes / measure.slope,
+            sifting.deviation(probe, rough, sifting.TWO_BITS),
+        )
         assert abs(errors.mean()) < 0.004 and np.abs(errors).max() < 6 * wanted
-        # The entries of the query are rounded to 4 bits, which adds a little.
-        assert 0.7 < errors.std() / wanted < 1.15
+        assert 0.7 < errors.std() / wanted < 1.05
         for least in np.quantile(values, [0.1, 0.9, 0.99]):
             kept = sifting._sifted(probe, rough, sifting.rough_sample(probe, rough), float(least)).docs
-            # At most .014 of normally distributed errors are below -2.2 deviations, and here twice, for one and two bits.
-            assert len(np.setdiff1d(np.flatnonzero(values >= least), kept)) <= 0.028 * (values >= least).sum() + 3
+            # .014 of normally distributed errors are below -2.2 deviations, and .014 of others below them. Their number varies.
+            wanted = 0.028 * (values >= least).sum()
+            assert len(np.setdiff1d(np.flatnonzero(values >= least), kept)) <= wanted + 4 * wanted**0.5 + 1
 
 
 @pytest.mark.slow
