@@ -377,7 +377,7 @@ def test_two_bits_for_each_sign_estimate_as_they_are_taken_to(width, similarity)
         assert 0.7 < errors.std() / wanted < 1.05
         for least in np.quantile(values, [0.1, 0.9, 0.99]):
             kept = sifting._sifted(probe, rough, sifting.rough_sample(probe, rough), float(least)).docs
-            # .014 of normally distributed errors are below -2.2 deviations, and .014 of others below them. Their number varies.
+            # .014 of normally distributed errors are below -2.2 deviations, by one bit and by two. Their number varies.
             wanted = 0.028 * (values >= least).sum()
             assert len(np.setdiff1d(np.flatnonzero(values >= least), kept)) <= wanted + 4 * wanted**0.5 + 1
 

@@ -17,7 +17,7 @@ from sublex.representations.probes import Probe, highest
 from sublex.representations.sketch import BITS
 
 # An estimate by one bit for each sign, or by two, is taken to be too low by at most this number of standard deviations.
-CAUTION, CAUTION_BY_TWO = 2.2, 2.2
+CAUTION = 2.2
 # Better estimates of so many documents of a sample, and of so many for each wanted one, tell what height is reached.
 OF_SAMPLE, OF_WANTED = 400, 8
 # A height of a sample is that of the wanted documents and so many standard deviations of their number.
@@ -85,7 +85,7 @@ def likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
         height = _height(sifted, depth)
         if least == -inf or height >= least:
             return [
-                own.reaching(height, CAUTION_BY_TWO * deviation(own.probe, query, TWO_BITS))
+                own.reaching(height, CAUTION * deviation(own.probe, query, TWO_BITS))
                 for own, query in zip(sifted, queries, strict=True)
             ]
         least = height
@@ -160,7 +160,7 @@ def _sifted(probe: Probe, query: RoughQuery, sample: RoughSample, least: float) 
         probe.numbers_of_shares, segment.live, least, chosen, pluses,
     )  # fmt: skip
     docs, estimates = chosen[:count].copy(), np.empty(count + 1, np.float32)
-    both = whole[0], whole[1], CAUTION_BY_TWO * deviation(probe, query, TWO_BITS)
+    both = whole[0], whole[1], CAUTION * deviation(probe, query, TWO_BITS)
     count = sketch_kernels.refine(
         sketch.halves, query.planes, both, sketch.half_lengths, probe.shares(segment.shares), probe.numbers_of_shares,
         least, docs, pluses[:count], estimates,
