@@ -100,7 +100,9 @@ def models(tmp_path, monkeypatch):
 def test_the_first_query_that_is_longer_than_the_model_reads_costs_a_warning(given, tmp_path):
     files = {"tokenizer.json": tokenizer(), "model.safetensors": safetensors(embeddings=table())}
     given.add_vectors("w", {"birds-01": table()[6]}, encoder=f'static("{write(tmp_path / "m", files)}", length=2)')
-    with pytest.warns(SublexWarning, match=r"static\(.*\) left out the end of the query the crane by the river…") as said:
+    with pytest.warns(
+        SublexWarning, match=r"static\(.*\) left out the end of the query the crane by the river…"
+    ) as said:
         for text in ("crane river", "the crane by the river", "the crane by the water"):
             assert len(given.search(text, "dense(w)")) == 1
     assert len(said) == 1
