@@ -187,7 +187,7 @@ def _coded(entries: np.ndarray, is_projected: bool) -> tuple[np.ndarray, np.ndar
 
 def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the signs of rows of entries and their second bits, 64 to a number, each with factors, as `Sketch` describes them."""
-    turned = entries @ frame
+    turned = entries.astype(np.float32) @ frame.astype(np.float32)
     magnitudes, squares = np.abs(turned), (entries * entries).sum(axis=1)
     large = magnitudes > LARGE * np.sqrt((turned * turned).mean(axis=1, keepdims=True))
     positive, sums = turned > 0, magnitudes.sum(axis=1)
