@@ -98,6 +98,7 @@ READING = [
     ("keyphrases", "INDEX", LAKI, "the crane by the river bank"), ("hierarchy", "INDEX", LAKI, "-o", "laki.graphml"),
     ("vectors", "list", "INDEX"), ("card", "INDEX", "dense(whole)"),
     ("search", "INDEX", QUERY, "-r", "dense(whole)", "--queries", "whole=queries.npz"),
+    ("search", "INDEX", QUERY, "-k", "3", "-r", "dense(whole, find=approximate)", "--queries", "whole=queries.npz"),
     ("search", "INDEX", QUERY, "-r", "BM25 + dense(small, similarity=cosine)", "--queries", "small=queries.npz"),
     ("explain", "INDEX", QUERY, "birds-02", "-r", "dense(small, similarity=l2)", "--queries", "small=queries.npz"),
     ("encode", "INDEX", "dense(small)", "-o", "dense.npz"),

@@ -350,6 +350,38 @@ def test_rough_estimates_are_as_near_as_they_are_taken_to_be(width, signs):
             assert 0.7 < errors.std() / wanted < (1.05 if groups == signs // 64 else 1.1)
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "l2"])
+@pytest.mark.parametrize("width", [40, 500, 1100])
+def test_two_bits_for_each_sign_estimate_as_they_are_taken_to(width, similarity):
+    random = np.random.default_rng(7)
+    vectors = np.where(np.arange(4000)[:, None] < 2000, 1.0, 0.2) * random.standard_normal((4000, width))
+    model = Given if similarity == "cosine" else Compared
+    segment = probes.SketchedSegment(0, np.zeros(4000, bool), sketch_of(source(vectors, 512, model)))
+    norms = np.linalg.norm(vectors, axis=1)
+    for _ in range(5):
+        query = random.standard_normal(width)
+        own = np.linalg.norm(query)
+        measure = probes.measure_of(similarity, float(own), float(norms.max()))
+        probe = probes.probe_of(segment, segment.sketch, query / own, measure)
+        rough = sifting.rough_query(probe)
+        sifted = sifting._sifted(probe, rough, sifting.rough_sample(probe, rough), -2.0)
+        assert sifted.docs.tolist() == list(range(4000))
+        cosine, sizes = cosines(vectors, query), norms * measure.inverse if measure.has_norms else np.ones(4000)
+        values = measure.offset + sizes * (measure.curve * sizes + measure.slope * cosine)
+        # What is left of the error if the norm is taken out is that of the cosine.
+        errors, wanted = (
+            (sifted.estimates - values) / sizes / measure.slope,
+            sifting.deviation(probe, rough, sifting.TWO_BITS),
+        )
+        assert abs(errors.mean()) < 0.004 and np.abs(errors).max() < 6 * wanted
+        assert 0.7 < errors.std() / wanted < 1.05
+        for least in np.quantile(values, [0.1, 0.9, 0.99]):
+            kept = sifting._sifted(probe, rough, sifting.rough_sample(probe, rough), float(least)).docs
+            # .014 of normally distributed errors are below -2.2 deviations, by one bit and by two. Their number varies.
+            wanted = 0.028 * (values >= least).sum()
+            assert len(np.setdiff1d(np.flatnonzero(values >= least), kept)) <= wanted + 4 * wanted**0.5 + 1
+
+
 @pytest.mark.slow
 def test_a_sketch_is_the_same_for_any_number_of_workers():
     vectors = made("normal", 3000, 300, 3)
@@ -513,6 +545,14 @@ def forged(name: str, values: np.ndarray):
         ("lengths", lambda a: -a),
         ("lengths", lambda a: a * 1e30),
         ("lengths", lambda a: a[1:]),
+        ("halves", lambda a: a[:-1]),
+        ("halves", lambda a: a[:-60]),
+        ("halves", lambda a: np.append(a, a)),
+        ("halves", lambda a: a.astype(np.int64)),
+        ("half_lengths", lambda a: a * np.nan),
+        ("half_lengths", lambda a: -a),
+        ("half_lengths", lambda a: a * 1e30),
+        ("half_lengths", lambda a: a[1:]),
         ("norms", lambda a: a * np.nan),
         ("norms", lambda a: a * np.inf),
         ("norms", lambda a: -a),

@@ -662,6 +662,9 @@ def test_a_query_of_zeros_has_no_cosine_and_a_product_of_zero(built):
     zeros = np.zeros(WIDTH)
     assert not scored(built, "dense(v, similarity=cosine)", zeros)
     assert set(scored(built, "dense(v)", zeros).values()) == {0.0}
+    asked = built.with_queries({"v": {"crane": zeros}})
+    explained = str(asked.explain("crane", "d0", "dense(v, similarity=cosine)"))
+    assert "no opinion: a vector of zeros has no cosine" in explained
 
 
 @pytest.fixture

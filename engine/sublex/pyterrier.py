@@ -40,8 +40,20 @@ def stage(transformer: pt.Transformer, name: str | None = None, version: str | i
     return functions.transformer(transformer, name, version)
 
 
-# The column of PyTerrier's dense frames with the vectors of queries.
-VECTOR = "query_vec"
+# The columns of PyTerrier's dense frames with the vectors of queries and of documents.
+VECTOR, OF_DOCUMENT = "query_vec", "doc_vec"
+
+
+def _open(index: Index | str | os.PathLike[str]) -> Index:
+    return sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
+
+
+def _number(index: Index, docno: object) -> int:
+    """Return the number of a document in the index."""
+    doc = index.snapshot.doc(str(docno))
+    if doc is None:
+        raise InputError(f"No document {docno} in {index.path}; rerank documents of this index.")
+    return doc
 
 
 def _with_vector(query: Query, name: str, qid: str, text: str, vector: Any) -> Query:
@@ -79,7 +91,7 @@ class Retriever(pt.Transformer):
 
         The transformer always reads the generation of the index that was current when it was made.
         """
-        self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
+        self.index = _open(index)
         self.pipeline, self.k = self.index.pipeline(expression), whole(k, "k")
         expect_scores(self.pipeline.expression)
         self.language = choice(language, "The language of queries", LANGUAGES)
@@ -154,7 +166,9 @@ class Retriever(pt.Transformer):
         return sorted(names)
 
     def _rescore(self, query: Query, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
-        docs, first = np.unique([self._doc(docno) for docno in candidates["docno"].tolist()], return_index=True)
+        docs, first = np.unique(
+            [_number(self.index, docno) for docno in candidates["docno"].tolist()], return_index=True
+        )
         before, qid = np.arange(len(rows), 0, -1), candidates["qid"].iloc[0]
         if "score" in candidates:
             before = candidates["score"].to_numpy(np.float64)
@@ -171,8 +185,28 @@ class Retriever(pt.Transformer):
         last = tree.stages[-1] if isinstance(tree, Chain) else tree
         return min(self.k, last.depth) if isinstance(last, Cut) and isinstance(last.depth, int) else self.k
 
-    def _doc(self, docno: object) -> int:
-        doc = self.pipeline.snapshot.doc(str(docno))
-        if doc is None:
-            raise InputError(f"No document {docno} in {self.index.path}; rerank documents of this index.")
-        return doc
+
+class DocumentVectors(pt.Transformer):
+    """A PyTerrier transformer that adds the column `doc_vec`: the stored vector of each document.
+
+    Its input is a frame with a column `docno`, such as the results of a retriever. A document without a vector gets None.
+    """
+
+    def __init__(self, index: Index | str | os.PathLike[str], name: str):
+        """Make a transformer of an index or its path, and the name of vectors that were added to it."""
+        self.index, self.name = _open(index), name
+        self.index.expect_vectors(name)
+
+    def __repr__(self) -> str:
+        return f"DocumentVectors({str(self.index.path)!r}, {self.name!r})"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Return the frame with the vectors of its documents, float32."""
+        pt.validate.columns(inp, includes=["docno"])
+        loaded, column = self.index.representation(f"dense({self.name})"), np.full(len(inp), None, object)
+        if len(inp):
+            docs, places = np.unique([_number(self.index, docno) for docno in inp["docno"]], return_inverse=True)
+            rows = loaded.view.rows(docs)
+            vectors, known = loaded.vectors(rows), loaded.has_vectors(rows)
+            column[:] = [vectors[place] if known[place] else None for place in places.tolist()]
+        return inp.assign(**{OF_DOCUMENT: column})

@@ -348,6 +348,32 @@ def test_the_column_query_vec_has_the_vectors_of_queries(dense):
     assert len(sublex.pyterrier.Retriever(dense, "BM25")(frame.assign(query_vec="no vector"))) == 6
 
 
+def test_documents_of_a_frame_get_their_vectors(dense, tmp_path):
+    dense.add([{"id": "d3", "text": "crane river"}])
+    dense.add_vectors("v", {"d1": [0.0, 1.0]})
+    added = sublex.pyterrier.DocumentVectors(tmp_path / "i", "v")
+    frame = pd.DataFrame({"qid": ["1"] * 4, "query": ["crane"] * 4, "docno": ["d2", "d3", "d0", "d2"], "score": 1.0})
+    found = pickle.loads(pickle.dumps(added))(frame)
+    assert [None if row is None else row.tolist() for row in found["doc_vec"]] == [[3, 2], None, [1, 0], [3, 2]]
+    assert found["doc_vec"][0].dtype == np.float32 and found.drop(columns="doc_vec").equals(frame)
+    assert list(added(frame[:0])) == [*frame, "doc_vec"]
+    # The frame is one that `add_vectors` takes.
+    other = sublex.build([{"id": f"d{k}", "text": "crane"} for k in range(3)], tmp_path / "other")
+    assert other.add_vectors("w", found.dropna()[1:]).matched == 2
+    # A stage of PyTerrier can score by both columns.
+    product = pt.apply.doc_score(lambda row: float(row["query_vec"] @ row["doc_vec"]))
+    retriever = sublex.pyterrier.Retriever(dense, "dense(v)")
+    first = retriever(pd.DataFrame({"qid": ["1"], "query": ["crane"], "query_vec": [np.array([1.0, 2.0])]}))
+    assert scores((added >> product)(first)) == scores(first) == {"1": {"d2": 7, "d1": 2, "d0": 1}}
+
+
+def test_vectors_that_are_not_there_cost_a_sentence(dense):
+    with pytest.raises(IndexProblem, match="has no vectors w"):
+        sublex.pyterrier.DocumentVectors(dense, "w")
+    with pytest.raises(InputError, match="No document d9 in"):
+        sublex.pyterrier.DocumentVectors(dense, "v")(pd.DataFrame({"docno": ["d9"]}))
+
+
 @pytest.mark.parametrize(
     ("vector", "message"),
     [

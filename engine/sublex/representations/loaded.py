@@ -482,6 +482,8 @@ class LoadedRepresentation(LoadedModel):
             known = self.view.map_rows(lambda rows: self.has_vectors(rows), np.array([doc]))
             if not known[0]:
                 return f"no opinion: the document has no vector {self._component.values[self.model_vectors.name]}"
+            if similarity_of(self.model) == "cosine":
+                return "no opinion: a vector of zeros has no cosine"
         return "no opinion on this document"
 
     def sentence_of(self, query: Query, encoded: Any, document: Document) -> dict[str, str]:

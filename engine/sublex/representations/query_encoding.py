@@ -15,12 +15,15 @@ import numpy as np
 
 from sublex.contracts.base import GivenVectors, Query
 from sublex.contracts.encoders import Encoded, Encoder
-from sublex.errors import InputError
+from sublex.errors import InputError, warn
 from sublex.index.entries import VectorsEntry
 from sublex.language.encoding import encoded, identity_of
 from sublex.language.known_encoders import encoder_by_identity
 from sublex.language.plugins import Component, Registry
 from sublex.tools.messages import Message
+
+# Characters of a long query that a message shows.
+SHOWN = 40
 
 
 class QueryEncoder:
@@ -34,6 +37,7 @@ class QueryEncoder:
         self._name, self._entry, self._component, self._other = name, entry, component, other
         self._registry, self._lock = registry, Lock()
         self._made: tuple[Any, Encoder] | None = None
+        self._has_warned = False
 
     @property
     def about(self) -> str:
@@ -48,6 +52,8 @@ class QueryEncoder:
         if not self.encodes(query):
             return query
         asked, found = query.given, self._encoded([query.text], "query")
+        if found.cut:
+            self._warn(query.text)
         rows: Any = found.rows
         tokens: dict[str, Sequence[str]] = {}
         if self._entry.kind == "sparse":
@@ -60,6 +66,18 @@ class QueryEncoder:
             tokens[self._name] = found.terms
         vectors = {**(asked or {}), self._name: rows}
         return query._replace(given=GivenVectors(vectors, tokens={**(asked.tokens if asked else {}), **tokens}))
+
+    def _warn(self, text: str) -> None:
+        """Warn of the first query that is longer than the encoder reads."""
+        with self._lock:
+            has_warned, self._has_warned = self._has_warned, True
+        if not has_warned and self._made:
+            warn(
+                [
+                    f"{self._made[0]} left out the end of the query {text[:SHOWN].strip()}…, which is longer than the model "
+                    "reads; others like it are cut without a warning."
+                ]
+            )
 
     def encodes(self, query: Query) -> bool:
         """Return whether an encoder computes the vector of a query, because the user gives none."""

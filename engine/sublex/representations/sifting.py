@@ -1,7 +1,8 @@
 """Which documents are likely to be among the best for a query, by the signs of their vectors.
 
-The signs give a rough estimate of each score. A sample of documents tells how high the scores of the best documents are at
-least. Of most documents the first signs already say that they do not reach this height, and the others are not read.
+The signs give a rough estimate of each score, and a second bit for each sign a better one. A sample of documents tells how
+high the scores of the best documents are at least. Of most documents the first signs already say that they do not reach this
+height, and the others are not read.
 """
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.representations.probes import Probe, highest, whole_numbers
+from sublex.representations.probes import Probe, highest
 from sublex.representations.sketch import BITS
 
-# A rough estimate is taken to be too low by at most this number of standard deviations.
+# An estimate by one bit for each sign, or by two, is taken to be too low by at most this number of standard deviations.
 CAUTION = 2.2
+# Better estimates of so many documents of a sample, and of so many for each wanted one, tell what height is reached.
+OF_SAMPLE, OF_WANTED = 400, 8
+# A height of a sample is that of the wanted documents and so many standard deviations of their number.
+SURE = 1.5
 # Better estimates of so many times the wanted documents tell how high the best are.
-STEP = 8
-# The largest magnitude of a query's entry in 4 bits.
-LEVELS = 7
+STEP = 4
+# The variance that rounding to one bit and to two bits adds to normally distributed entries of variance 1, if the results
+# are scaled so that estimates have no bias: 1 / (1 - D) - 1 for an error D of 1 - 2/π and .1188 (J. Max, 1960).
+ONE_BIT, TWO_BITS = pi / 2 - 1, 1 / (1 - 0.1188) - 1
+# A query's entries get 3 bits: they are whole numbers of steps, from -4 to 3. The step is this number of standard
+# deviations, by which normally distributed numbers lose least.
+QUERY_STEP, QUERY_BITS = 0.6, 3
 # The time to read the signs of one document out of the order of their arrays, where 1 is the time in order.
 OUT_OF_ORDER = 20.0
 # Keeps quotients finite.
@@ -30,13 +39,14 @@ SMALL = 1e-30
 class RoughQuery(NamedTuple):
     """A query as kernels compare it with signs, by the number of groups of 64 signs that they read.
 
-    The entries of the query have 4 bits; `planes[k]` has bit k of each. With the first g groups, `totals[g - 1]` is the
-    sum of the entries, and `scales[g - 1]` their scale.
+    The entries of the query have 3 bits; `planes[k]` has bit k of each, and `lost` is the norm of what the bits leave out.
+    With the first g groups, `totals[g - 1]` is the sum of the entries, and `scales[g - 1]` their scale.
     """
 
     planes: np.ndarray
     totals: np.ndarray
     scales: np.ndarray
+    lost: float
 
 
 class RoughSample(NamedTuple):
@@ -50,7 +60,7 @@ class RoughSample(NamedTuple):
 
 
 class Sifted(NamedTuple):
-    """Some documents of a segment with rough estimates of their values."""
+    """Some documents of a segment with estimates of their values by two bits for each sign."""
 
     probe: Probe
     docs: np.ndarray
@@ -74,17 +84,25 @@ def likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
         sifted = [_sifted(*each, least) for each in zip(probes, queries, samples, strict=True)]
         height = _height(sifted, depth)
         if least == -inf or height >= least:
-            return [own.reaching(height, sample.margins[-1]) for own, sample in zip(sifted, samples, strict=True)]
+            return [
+                own.reaching(height, CAUTION * deviation(own.probe, query, TWO_BITS))
+                for own, query in zip(sifted, queries, strict=True)
+            ]
         least = height
 
 
 def rough_query(probe: Probe) -> RoughQuery:
     """Return a query as kernels compare it with signs."""
-    entries, scale = whole_numbers(probe.entries @ probe.sketch.frame, LEVELS)
-    planes = np.packbits(entries >> np.arange(4)[:, None] & 1, axis=1, bitorder="little").view("<u8")
-    groups = np.arange(1, planes.shape[1] + 1)
+    turned = probe.entries @ probe.sketch.frame
+    squares, least = float(turned @ turned), -(1 << QUERY_BITS - 1)
+    step = max(QUERY_STEP * sqrt(squares / len(turned)), SMALL)
+    entries = np.clip(np.rint(turned / step), least, -least - 1).astype(np.int16)
+    # With this scale, the product of the entries and the query is right.
+    scale = squares / max(float(entries @ turned), SMALL)
+    planes = np.packbits(entries >> np.arange(QUERY_BITS)[:, None] & 1, axis=1, bitorder="little").view("<u8")
+    groups, lost = np.arange(1, planes.shape[1] + 1), float(np.linalg.norm(turned - scale * entries))
     totals = entries.reshape(-1, BITS).sum(axis=1, dtype=np.float64).cumsum()
-    return RoughQuery(planes, totals, scale * len(groups) / groups)
+    return RoughQuery(planes, totals, scale * len(groups) / groups, lost)
 
 
 def rough_sample(probe: Probe, query: RoughQuery) -> RoughSample:
@@ -101,26 +119,26 @@ def rough_sample(probe: Probe, query: RoughQuery) -> RoughSample:
     differences = (
         np.sqrt(np.square(found - found[-1]).mean(axis=1)) / max(unit, SMALL) if len(sample.docs) else found[:, 0]
     )
-    return RoughSample(found, (CAUTION * np.hypot(deviation(probe), differences)).tolist())
+    return RoughSample(found, (CAUTION * np.hypot(deviation(probe, query, ONE_BIT), differences)).tolist())
 
 
-def deviation(probe: Probe) -> float:
-    """Return the standard deviation of estimates of cosines by all signs.
+def deviation(probe: Probe, query: RoughQuery, rounding: float) -> float:
+    """Return the standard deviation of estimates of cosines by all signs, of which each has one bit or two.
 
-    Signs in place of normally distributed entries add the variance π/2 - 1. Fewer signs than entries leave out a part of
-    the vector.
+    `rounding` is the variance that rounding adds. Fewer signs than entries leave out a part of the vector.
     """
     entries, signs = probe.sketch.frame.shape
-    return probe.norm * sqrt((pi / 2 - min(1.0, signs / entries)) / signs)
+    own = probe.norm**2 * (1 + rounding - min(1.0, signs / entries))
+    return sqrt((own + query.lost**2 * (1 + rounding) * max(1.0, entries / signs)) / signs)
 
 
 def _reached(probes: Sequence[Probe], samples: Sequence[RoughSample], depth: int) -> float:
     """Return a height that the values of `depth` documents reach, as far as samples can tell; -inf if they cannot."""
     most = max(probe.segment.sample.weight for probe in probes)
     # The number of documents in a sample varies by its root.
-    wanted = depth + 3 * sqrt(depth * most) + 3 * most
+    wanted = depth + SURE * sqrt(depth * most) + SURE * most
     rough = np.concatenate([own.estimates[-1] for own in samples])
-    edge = highest(rough, 2 * int(wanted / most) + 50)
+    edge = highest(rough, OF_SAMPLE + OF_WANTED * int(wanted / most))
     chosen = [probe.segment.sample.docs[own.estimates[-1] >= edge] for probe, own in zip(probes, samples, strict=True)]
     better = np.concatenate([probe.estimates(docs) for probe, docs in zip(probes, chosen, strict=True)])
     weights = np.repeat([probe.segment.sample.weight for probe in probes], list(map(len, chosen)))
@@ -135,13 +153,19 @@ def _sifted(probe: Probe, query: RoughQuery, sample: RoughSample, least: float) 
 
     segment, sketch = probe.segment, probe.sketch
     groups = _groups(probe, sample, least)
-    chosen, estimates = np.empty(len(segment.live) + 1, np.int64), np.empty(len(segment.live) + 1, np.float32)
+    chosen, pluses = np.empty(len(segment.live) + 1, np.int64), np.empty(len(segment.live) + 1, np.int32)
     first, whole = ((float(query.totals[n]), float(query.scales[n]), sample.margins[n]) for n in (groups - 1, -1))
     count = sketch_kernels.sift(
         sketch.signs, query.planes, groups, first, whole, sketch.lengths, probe.shares(segment.shares),
-        probe.numbers_of_shares, segment.live, least, chosen, estimates,
+        probe.numbers_of_shares, segment.live, least, chosen, pluses,
     )  # fmt: skip
-    return Sifted(probe, chosen[:count].copy(), estimates[:count].copy())
+    docs, estimates = chosen[:count].copy(), np.empty(count + 1, np.float32)
+    both = whole[0], whole[1], CAUTION * deviation(probe, query, TWO_BITS)
+    count = sketch_kernels.refine(
+        sketch.halves, query.planes, both, sketch.half_lengths, probe.shares(segment.shares), probe.numbers_of_shares,
+        least, docs, pluses[:count], estimates,
+    )  # fmt: skip
+    return Sifted(probe, docs[:count], estimates[:count])
 
 
 def _groups(probe: Probe, sample: RoughSample, least: float) -> int:

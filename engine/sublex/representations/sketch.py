@@ -28,6 +28,9 @@ LARGEST_CODE = 127
 LEAST_SIGNS, MOST_SIGNS = 256, 1024
 # The signs in a number, and the seed that chooses the directions.
 BITS, SEED = 64, 0
+# With a second bit for each sign, a product counts as 1 or 3 steps. A product is large if its magnitude is above this
+# number of standard deviations: the step with which two bits say most of normally distributed numbers (J. Max, 1960).
+LARGE = 0.9957
 # The largest factor of signs. Only vectors that lie across all directions would have a larger one.
 LONGEST = 2.0
 # The approximate number of documents in the sample that chooses the projection.
@@ -56,6 +59,9 @@ class Sketch(NamedTuple):
     * `signs`: for each document and each column of `frame`, a bit that is 1 if their product is positive. Each row has 64
       of these bits for every document.
     * `lengths`: the factor with which the signs, taken as 1 and -1, estimate the document's vector best.
+    * `halves`: a second bit for each sign, one row per document. With both bits, a product counts as 4·sign + 2·half - 3
+      steps: as 1 or 3 if it is positive, where 3 stands for a large one, and as -1 or -3 if not.
+    * `half_lengths`: the factor with which these whole numbers estimate the document's vector best.
     * `norms`: the norm of each document's vector; empty for a representation with `cosines`.
     """
 
@@ -67,6 +73,8 @@ class Sketch(NamedTuple):
     frame: np.ndarray
     signs: np.ndarray
     lengths: np.ndarray
+    halves: np.ndarray
+    half_lengths: np.ndarray
     norms: np.ndarray
 
     @property
@@ -108,13 +116,16 @@ def sketch_of(source: VectorSource, run: Run = map, progress: Progress = lambda 
     for part in run(coded, source.inputs.blocks(source.segment)):
         parts.append(part)
         progress(min(len(parts) * len(parts[0][0]), source.segment.docs), source.segment.docs)
-    norms, codes, scales, errors, tails, signs, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
+    norms, codes, scales, errors, tails, signs, lengths, halves, half_lengths = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     if source.model.cosines:
         errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
     # The projection of a vector that is not 0 may be 0. Its scale must not be, since a scale of 0 marks a document without a vector.
     scales = np.where(norms > 0, np.maximum(scales, np.float32(SMALLEST)), np.float32(0))
     kept = norms[:0] if source.model.cosines else norms
-    return Sketch(codes, scales, errors, tails, directions, frame, np.ascontiguousarray(signs.T), lengths, kept)
+    signs = np.ascontiguousarray(signs.T)
+    return Sketch(codes, scales, errors, tails, directions, frame, signs, lengths, halves, half_lengths, kept)
 
 
 def similarity_of(model: Representation) -> str:
@@ -174,10 +185,15 @@ def _coded(entries: np.ndarray, is_projected: bool) -> tuple[np.ndarray, np.ndar
     return codes, scales, errors.astype(np.float32), tails.astype(np.float32)
 
 
-def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the signs of rows of entries, 64 to a number, and their `lengths`, as `Sketch` describes them."""
-    turned = entries @ frame
-    bits = np.packbits(turned > 0, axis=1, bitorder="little").view("<u8")
-    sums = np.abs(turned).sum(axis=1)
-    lengths = np.divide((entries * entries).sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
-    return bits, np.minimum(lengths, LONGEST).astype(np.float32)
+def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the signs of rows of entries and their second bits, 64 to a number, each with factors, as `Sketch` describes them."""
+    turned = entries.astype(np.float32) @ frame.astype(np.float32)
+    magnitudes, squares = np.abs(turned), (entries * entries).sum(axis=1)
+    large = magnitudes > LARGE * np.sqrt((turned * turned).mean(axis=1, keepdims=True))
+    positive, sums = turned > 0, magnitudes.sum(axis=1)
+    found: list[np.ndarray] = []
+    for bits, products in ((positive, sums), (positive == large, sums + 2 * (magnitudes * large).sum(axis=1))):
+        factors = np.divide(squares, products, out=np.zeros(len(products)), where=products > 0)
+        found.append(np.packbits(bits, axis=1, bitorder="little").view("<u8"))
+        found.append(np.minimum(factors, LONGEST).astype(np.float32))
+    return tuple(found)  # type: ignore[return-value]

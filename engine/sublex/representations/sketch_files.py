@@ -35,12 +35,12 @@ from sublex.representations.sketch import (
 from sublex.tools.workers import Workers
 
 # Raise this number when the files of a sketch, or the way to make them, change: sketches of another version are not used.
-VERSION = 2
+VERSION = 3
 SKETCH = "sketch"
 # Segments with fewer documents have no sketch: all their documents are scored.
 LEAST_DOCUMENTS = 10_000
 # The type of each array on disk, and the array that holds the key.
-TYPES = Sketch("|i1", "<f4", "<f4", "<f4", "<f8", "<f8", "<u8", "<f4", "<f8")  # type: ignore[arg-type]
+TYPES = Sketch("|i1", "<f4", "<f4", "<f4", "<f8", "<f8", "<u8", "<f4", "<u8", "<f4", "<f8")  # type: ignore[arg-type]
 KEY = "key"
 
 
@@ -99,6 +99,7 @@ def _checked(folder: ComponentFolder, key: np.ndarray, docs: int, has_norms: boo
         directions=directions,
         frame=arrays.frame.reshape(entries, -1),
         signs=arrays.signs.reshape(-1, docs),
+        halves=arrays.halves.reshape(docs, -1),
     )
     if not _sound(sketch, docs, docs if has_norms else 0):
         raise ValueError("Its arrays do not fit each other.")
@@ -112,17 +113,20 @@ def _sound(sketch: Sketch, docs: int, norms: int) -> bool:
         (sketch.scales, docs),
         (sketch.errors, docs),
         (sketch.lengths, docs),
+        (sketch.half_lengths, docs),
         (sketch.tails, tails),
         (sketch.norms, norms),
     )
     entries, signs = sketch.frame.shape
-    if not 0 < entries <= MOST_ENTRIES or not 0 < signs <= MOST_SIGNS or len(sketch.signs) * BITS != signs:
+    if not 0 < entries <= MOST_ENTRIES or not 0 < signs <= MOST_SIGNS:
+        return False
+    if not len(sketch.signs) * BITS == sketch.halves.shape[1] * BITS == signs:
         return False
     if any(len(own) != size for own, size in sizes):
         return False
     # Products of codes with a query fit into 32 bits, and estimates are finite.
     limits = (
-        (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.lengths, LONGEST), (sketch.errors, np.inf),
+        (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.lengths, LONGEST), (sketch.half_lengths, LONGEST), (sketch.errors, np.inf),
         (sketch.norms, np.finfo(np.float64).max),
     )  # fmt: skip
     return bool(

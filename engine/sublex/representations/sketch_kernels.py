@@ -8,7 +8,7 @@ import numpy as np
 from numba import float32, float64, int8, int64, types, uint64
 
 from sublex.tools.bit_kernels import ones
-from sublex.tools.compiled import F32, F64, FLAGS, I16, I64, inner, kernel
+from sublex.tools.compiled import F32, F64, FLAGS, I16, I32, I64, inner, kernel
 
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
@@ -19,6 +19,8 @@ ROUGH = types.UniTuple(float64, 3)
 # Documents whose signs are compared at a time. Their sums stay in the processor's second cache, and each array of signs is
 # read in pieces that are long enough for the processor to fetch ahead.
 TILE = 1 << 14
+# Documents whose second bits, or whose codes, are copied side by side at a time.
+PIECE, ROWS = 256, 32
 # Documents that are looked at one by one if one of them may be among the best.
 BLOCK = 64
 # Larger than the values that float32 cannot hold.
@@ -34,14 +36,9 @@ def value_of(cosine, norm, measure):
 
 
 @inner
-def plus_of(bits, plane0, plane1, plane2, plane3):
-    """Return the sum of 64 numbers of 4 bits over the places where `bits` is 1. In two's complement, the highest bit counts -8."""
-    return (
-        ones(bits & plane0)
-        + (ones(bits & plane1) << np.uint64(1))
-        + (ones(bits & plane2) << np.uint64(2))
-        - (ones(bits & plane3) << np.uint64(3))
-    )
+def plus_of(bits, plane0, plane1, plane2):
+    """Return the sum of 64 numbers of 3 bits over the places where `bits` is 1. In two's complement, the highest bit counts -4."""
+    return ones(bits & plane0) + (ones(bits & plane1) << np.uint64(1)) - (ones(bits & plane2) << np.uint64(2))
 
 
 @inner
@@ -53,23 +50,18 @@ def add_signs(sums, signs, planes, groups, begin, size):
     """
     sums[:size] = 0
     for group in range(0, groups - 1, 2):
-        plane0, plane1, plane2, plane3 = planes[0, group], planes[1, group], planes[2, group], planes[3, group]
-        next0, next1, next2, next3 = (
-            planes[0, group + 1],
-            planes[1, group + 1],
-            planes[2, group + 1],
-            planes[3, group + 1],
-        )
+        plane0, plane1, plane2 = planes[0, group], planes[1, group], planes[2, group]
+        next0, next1, next2 = planes[0, group + 1], planes[1, group + 1], planes[2, group + 1]
         bits, next_bits = signs[group, begin : begin + size], signs[group + 1, begin : begin + size]
         for n in range(size):
-            one = plus_of(bits[n], plane0, plane1, plane2, plane3)
-            sums[n] += one + plus_of(next_bits[n], next0, next1, next2, next3)
+            one = plus_of(bits[n], plane0, plane1, plane2)
+            sums[n] += one + plus_of(next_bits[n], next0, next1, next2)
     if groups % 2:
         last = groups - 1
-        plane0, plane1, plane2, plane3 = planes[0, last], planes[1, last], planes[2, last], planes[3, last]
+        plane0, plane1, plane2 = planes[0, last], planes[1, last], planes[2, last]
         bits = signs[last, begin : begin + size]
         for n in range(size):
-            sums[n] += plus_of(bits[n], plane0, plane1, plane2, plane3)
+            sums[n] += plus_of(bits[n], plane0, plane1, plane2)
 
 
 @inner
@@ -89,29 +81,33 @@ def estimate_by_prefixes(signs, planes, totals, scales, lengths, shares, measure
     docs, reach = len(lengths), np.float32(measure[0])
     sums = np.zeros(docs, np.uint64)
     for group in range(len(signs)):
-        plane0, plane1, plane2, plane3 = planes[0, group], planes[1, group], planes[2, group], planes[3, group]
+        plane0, plane1, plane2 = planes[0, group], planes[1, group], planes[2, group]
         bits, found, total, scale = signs[group], estimates[group], totals[group], scales[group]
         for n in range(docs):
-            sums[n] += plus_of(bits[n], plane0, plane1, plane2, plane3)
+            sums[n] += plus_of(bits[n], plane0, plane1, plane2)
         for n in range(docs):
             m = shares[n] * reach if len(shares) else np.float32(1)
             found[n] = rough_value(sums[n], total, scale, lengths[n], m, measure)
 
 
-@kernel((BITS, BITS, int64, ROUGH, ROUGH, F32, F32, MEASURE, FLAGS, float64, I64, F32))
-def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, estimates):
-    """Write to `chosen` the live documents whose value may be `least` or more, with rough estimates of their values.
+@kernel((BITS, BITS, int64, ROUGH, ROUGH, F32, F32, MEASURE, FLAGS, float64, I64, I32))
+def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, pluses):
+    """Write to `chosen` the live documents whose value may be `least` or more by a rough estimate.
 
-    Return the number of these documents. An estimate is the value of a cosine: the product of the document's signs with a
-    query, times a scale and the document's length. The entries of the query are whole numbers of 4 bits: planes[k] has
-    bit k of each entry. `first` and `whole` are the sum of the entries, the scale, and the margin by which cosines may be
-    higher than estimated, for the first `groups` of signs and for all. `signs` and `lengths` are fields of
-    `sketch.Sketch`. `shares` are norms as shares of the longest, whose m is the first number of the measure.
+    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are 1.
+    An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
+    document's length. The entries of the query are whole numbers of 3 bits: planes[k] has bit k of each entry. `first`
+    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated, for the
+    first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are norms as shares
+    of the longest, whose m is the first number of the measure.
     """
     reach, slope = np.float32(measure[0]), np.float32(measure[1])
     total, scale, margin = np.float32(first[0]), np.float32(first[1]), np.float32(first[2]) * slope
     every, sums, values = len(signs), np.empty(TILE, np.uint64), np.empty(TILE, np.float32)
     floor, count = np.float32(least), np.int64(0)
+    # Whether a document may reach `least`, in one byte each. The bytes of eight documents are read as one number.
+    flags = np.empty(TILE, np.uint8)
+    words = flags.view(np.uint64)
     for begin in range(0, len(lengths), TILE):
         size = min(TILE, len(lengths) - begin)
         add_signs(sums, signs, planes, groups, begin, size)
@@ -124,30 +120,58 @@ def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, le
         else:
             for n in range(size):
                 values[n] = rough_value(sums[n], total, scale, own[n], np.float32(1), measure) + margin
-        before = count
-        for block in range(0, size, BLOCK):
-            end, high = min(block + BLOCK, size), np.int32(0)
-            # Most blocks have no such document, which many documents at once show.
-            for n in range(block, end):
-                high = np.int32(high + np.int32(values[n] >= floor))
-            if high:
-                for n in range(block, end):
-                    # The place is written in any case: a branch that depends on the document would take longer.
-                    chosen[count] = begin + n
-                    count += live[begin + n] & (values[n] >= floor)
+        before, alive = count, live[begin : begin + size]
+        for n in range(size):
+            flags[n] = np.uint8(alive[n]) & np.uint8(values[n] >= floor)
+        flags[size:] = 0
+        for word in range(-(-size // 8)):
+            left = words[word]
+            while left:
+                # The number of bits below the lowest that is 1: eight for each document.
+                chosen[count] = begin + 8 * word + (ones((left & -left) - np.uint64(1)) >> np.uint64(3))
+                count += 1
+                left &= left - np.uint64(1)
         # The chosen documents of this piece: their other signs.
         end, count = count, before
         for place in range(before, end):
             doc = chosen[place]
             plus = sums[doc - begin]
             for group in range(groups, every):
-                plus += plus_of(
-                    signs[group, doc], planes[0, group], planes[1, group], planes[2, group], planes[3, group]
-                )
+                plus += plus_of(signs[group, doc], planes[0, group], planes[1, group], planes[2, group])
             m = shares[doc] * reach if len(shares) else np.float32(1)
             value = rough_value(plus, whole[0], whole[1], lengths[doc], m, measure)
-            chosen[count], estimates[count] = doc, value
+            chosen[count], pluses[count] = doc, plus
             count += value + np.float32(whole[2]) * slope * m >= floor
+    return count
+
+
+@kernel((BITS, BITS, ROUGH, F32, F32, MEASURE, float64, I64, I32, F32))
+def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluses, estimates):
+    """Keep the documents of `chosen` whose value may be `least` or more by an estimate with two bits for each sign.
+
+    Return the number of these documents. `estimates` gets the estimates of their values. `halves` and `lengths` are
+    `halves` and `half_lengths` of `sketch.Sketch`. The other arguments are those of `sift`.
+    """
+    reach, slope = np.float32(measure[0]), np.float32(measure[1])
+    floor, margin, count = np.float32(least), np.float32(whole[2]), np.int64(0)
+    groups = halves.shape[1]
+    bits, sums = np.empty((groups, PIECE), np.uint64), np.empty(PIECE, np.uint64)
+    for begin in range(0, len(pluses), PIECE):
+        size = min(PIECE, len(pluses) - begin)
+        # Rows lie apart in memory. A loop that only copies them waits for many at once.
+        for n in range(size):
+            doc = chosen[begin + n]
+            for group in range(groups):
+                bits[group, n] = halves[doc, group]
+        add_signs(sums, bits, planes, groups, 0, size)
+        for n in range(size):
+            doc = chosen[begin + n]
+            # 4·sign + 2·half - 3, times the entries of the query and added up; `rough_value` takes 2·sum - total.
+            total = 2 * np.int64(pluses[begin + n]) + np.int64(np.int32(sums[n])) - np.float64(whole[0])
+            m = shares[doc] * reach if len(shares) else np.float32(1)
+            value = rough_value(total, whole[0], whole[1], lengths[doc], m, measure)
+            chosen[count], estimates[count] = doc, value
+            count += value + margin * slope * m >= floor
     return count
 
 
@@ -169,15 +193,24 @@ def spread_of(error, tail, norm, measure, bounds):
 @kernel((CODES, I16, F32, I64, float64, F64, MEASURE, F32))
 def estimate(codes, query, scales, docs, scale, norms, measure, estimates):
     """Set estimates[n] to the value of a cosine: the product of the codes of docs[n] with a query, times `scale` and the document's."""
-    for n in range(len(docs)):
-        row = codes[docs[n]]
-        total = np.int32(0)
-        for j in range(len(query)):
-            # The sum fits into 32 bits. It is converted to int32 at every step, so that the compiler can multiply many
-            # entries at once.
-            total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
-        cosine = np.float64(total) * scale * np.float64(scales[docs[n]])
-        estimates[n] = np.float32(value_of(cosine, norms[docs[n]] if len(norms) else 1.0, measure))
+    width = len(query)
+    rows = np.empty((ROWS, width), np.int8)
+    for begin in range(0, len(docs), ROWS):
+        size = min(ROWS, len(docs) - begin)
+        # Rows lie apart in memory. A loop that only copies them waits for many at once.
+        for n in range(size):
+            doc = docs[begin + n]
+            for j in range(width):
+                rows[n, j] = codes[doc, j]
+        for n in range(size):
+            row, doc = rows[n], docs[begin + n]
+            total = np.int32(0)
+            for j in range(width):
+                # The sum fits into 32 bits. It is converted to int32 at every step, so that the compiler can multiply many
+                # entries at once.
+                total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+            cosine = np.float64(total) * scale * np.float64(scales[doc])
+            estimates[begin + n] = np.float32(value_of(cosine, norms[doc] if len(norms) else 1.0, measure))
 
 
 @kernel((CODES, I16, F32, FLAGS, float64, F32, F32, F64, MEASURE, MEASURE, float64, I64, F32))
@@ -186,14 +219,18 @@ def estimate_all(codes, query, scales, live, scale, errors, tails, norms, measur
 
     Return the number of these documents. Estimates are those of `estimate`, and `bounds` those of `spread_of`.
     """
-    count, values = np.int64(0), np.empty(BLOCK, np.float32)
+    count, values, rows = np.int64(0), np.empty(BLOCK, np.float32), np.empty((BLOCK, codes.shape[1]), np.int8)
     for begin in range(0, len(scales), BLOCK):
         size = min(BLOCK, len(scales) - begin)
+        # A loop that only copies waits for many rows at once. Products of the copies take half as long as those of rows that
+        # have to be waited for.
         for n in range(size):
-            row, doc = codes[begin + n], begin + n
-            total = np.int32(0)
+            for j in range(codes.shape[1]):
+                rows[n, j] = codes[begin + n, j]
+        for n in range(size):
+            doc, total = begin + n, np.int32(0)
             for j in range(len(query)):
-                total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+                total = np.int32(total + np.int32(rows[n, j]) * np.int32(query[j]))
             cosine = np.float64(total) * scale * np.float64(scales[doc])
             values[n] = np.float32(value_of(cosine, norms[doc] if len(norms) else 1.0, measure))
         for n in range(size):

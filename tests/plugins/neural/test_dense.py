@@ -9,7 +9,7 @@ import pytest
 from tiny_models import numbers, safetensors, table, tokenizer, write
 
 import sublex
-from sublex.errors import IndexProblem, InputError, UnknownName
+from sublex.errors import IndexProblem, InputError, SublexWarning, UnknownName
 from sublex.index.check import check
 from sublex.language.expression import Call
 
@@ -95,6 +95,17 @@ def models(tmp_path, monkeypatch):
         (tmp_path / f"m{seed}").mkdir()
         folders.append(write(tmp_path / f"m{seed}", files | {"config.json": {"normalize": False}}))
     return folders
+
+
+def test_the_first_query_that_is_longer_than_the_model_reads_costs_a_warning(given, tmp_path):
+    files = {"tokenizer.json": tokenizer(), "model.safetensors": safetensors(embeddings=table())}
+    given.add_vectors("w", {"birds-01": table()[6]}, encoder=f'static("{write(tmp_path / "m", files)}", length=2)')
+    with pytest.warns(
+        SublexWarning, match=r"static\(.*\) left out the end of the query the crane by the river…"
+    ) as said:
+        for text in ("crane river", "the crane by the river", "the crane by the water"):
+            assert len(given.search(text, "dense(w)")) == 1
+    assert len(said) == 1
 
 
 def test_the_encoder_of_queries_is_found_by_its_hash_and_another_one_is_refused(tmp_path, models, command):

@@ -15,6 +15,7 @@ import pytest
 import tiny_models as models
 from tiny_models import CLS, PIECES, SEP, UNK, numbers, write
 
+import sublex
 from sublex.contracts.encoders import Encoded
 from sublex.errors import InputError, MissingExtra
 from sublex.language import plugins
@@ -530,6 +531,23 @@ def test_packages_are_imported_only_by_an_encoder_that_runs():
         "print(sorted({'onnxruntime', 'tokenizers', 'onnx'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_search_without_encoders_imports_none_of_their_packages(tmp_path):
+    index = sublex.build([{"id": "d1", "text": "crane"}, {"id": "d2", "text": "crane river"}], tmp_path / "i")
+    index.add_vectors("v", {"d1": [1.0, 2.0], "d2": [3.0, 1.0]})
+    index.add_vectors("w", {"d1": {"crane": 1.5}})
+    (tmp_path / "v.jsonl").write_text('{"id": "crane", "vector": [1, 0]}')
+    (tmp_path / "w.jsonl").write_text('{"id": "crane", "vector": {"crane": 2}}')
+    given = ["--queries", f"v={tmp_path / 'v.jsonl'}", "--queries", f"w={tmp_path / 'w.jsonl'}"]
+    for expression, options in (("BM25", []), ("BM25 + dense(v) + sparse(w)", given), ("dense(v) >> BM25", given)):
+        code = (
+            "import atexit, sys; from sublex.cli import main; names = 'onnxruntime tokenizers onnx torch transformers';"
+            "atexit.register(lambda: print('imported', sorted(set(names.split()) & set(sys.modules))));"
+            f"sys.argv = ['sublex', 'search', {str(index.path)!r}, 'crane', '-r', {expression!r}, *{options!r}]; main()"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "d2" in done.stdout and done.stdout.endswith("imported []\n"), done
 
 
 # static
