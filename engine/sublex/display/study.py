@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from sublex.studies.study_lock import MovedFigure
 
 
-def study(result: StudyResult) -> Shown:
-    """Return the results of a study as Shown. The exit code is 2 if a system failed."""
+def study(result: StudyResult, brief: bool = False) -> Shown:
+    """Return the results of a study as Shown; `brief` leaves out comparisons. The exit code is 2 if a system failed."""
 
     def lines() -> Iterator[Line]:
-        yield from part_lines(result.parts())
+        yield from part_lines(result.reported_parts() if brief else result.parts())
         yield line()
         done, kept = counted(_steps(result.done), "step"), counted(_steps(result.kept), "step")
         yield line(f"{done} done, {kept} kept, {result.seconds:.1f} s; all of it is in {result.folder}", indent=0)

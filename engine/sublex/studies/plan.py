@@ -38,7 +38,7 @@ from sublex.studies.steps import (
     source_of,
 )
 from sublex.studies.store import StudyStore, changes
-from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
+from sublex.studies.study_plans import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.arguments import threads
 
 # About how long steps take where nothing of the kind has been done before: the seconds of a topic, of a topic and a document, and

@@ -18,17 +18,17 @@ from sublex.forms.tables import Table
 from sublex.statistics.corrections import CORRECTIONS
 from sublex.statistics.sentences import p_cell
 from sublex.statistics.significance import t
-from sublex.studies.study_file import ClaimPlan, Study, TablePlan
+from sublex.studies.study_plans import ClaimPlan, Study, TablePlan
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted, near_names
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
 
-# Verdicts on a published figure, by whether ours is within the tolerance, above or below it.
-AS_PUBLISHED, ABOVE, BELOW, MISSING = "as published", "higher", "lower", "not measured"
-# Verdicts on a published order of systems.
-SAME_ORDER, DISAGREES, UNTESTED = "same order", "disagrees", "not testable"
+# Verdicts on a published figure: ours is within the tolerance, beyond it on the better side, or neither.
+AS_PUBLISHED, BETTER, DISAGREES, MISSING = "as published", "better", "disagrees", "not measured"
+# Verdicts on a published order of systems, which may be DISAGREES too, and on other published results.
+SAME_ORDER, UNTESTED = "same order", "not testable"
 
 
 class SystemResult(NamedTuple):
@@ -100,17 +100,21 @@ class ExperimentResult(NamedTuple):
 
     def parts(self) -> list[Part]:
         """Return a title and the table, or why there is none."""
-        title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression}"
+        title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression.partition('(')[0]}"
         return [self.failure] if self.failure else [title, self.table()]
 
 
 def figure(value: float) -> str:
-    """Return a figure of an experiment: four decimals, or without decimals from 1,000 on."""
-    return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.0f}"
+    """Return a figure of an experiment: four decimals, or none for numbers from 1,000 on and for whole ones from 10 on."""
+    is_plain = abs(value) >= 1000 or (abs(value) >= 10 and value == round(value))
+    return f"{value:,.0f}" if is_plain else f"{value:.4f}"
 
 
 class ReportedFigure(NamedTuple):
-    """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed."""
+    """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed.
+
+    `better` says which figures are better, "higher" or "lower" ones; it is "" if neither are.
+    """
 
     table: str
     system: str
@@ -118,6 +122,7 @@ class ReportedFigure(NamedTuple):
     value: float | None
     other: float
     tolerance: float
+    better: str = ""
 
     @property
     def is_within(self) -> bool:
@@ -130,7 +135,9 @@ class ReportedFigure(NamedTuple):
         """What our figure is beside a published one."""
         if self.value is None:
             return MISSING
-        return AS_PUBLISHED if self.is_within else ABOVE if self.value > self.other else BELOW
+        if self.is_within:
+            return AS_PUBLISHED
+        return BETTER if self.better == ("higher" if self.value > self.other else "lower") else DISAGREES
 
 
 class Order(NamedTuple):
@@ -237,9 +244,8 @@ class StudyResult(InParts):
             for (system, column), other in figures.items():
                 # The table of an experiment that cannot be made has no columns.
                 topics, measure = places.get(column, (table.experiment, column))
-                found.append(
-                    ReportedFigure(table.name, system, column, self.value(topics, system, measure), other, tolerance)
-                )
+                value = self.value(topics, system, measure)
+                found.append(ReportedFigure(table.name, system, column, value, other, tolerance, table.better))
         return found
 
     @cached_property
@@ -315,19 +321,32 @@ class StudyResult(InParts):
         columns = plan.columns()
         shown = figure if plan.experiment else "{:.4f}".format
         values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
-        bold = set()
+        bold, best = set(), min if plan.better == "lower" else max
         for place in range(len(columns)):
             known = [row[place] for row in values if row[place] is not None]
-            bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == max(known)}  # type: ignore[type-var]
+            bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == best(known)}  # type: ignore[type-var]
         rows = [
-            [system, *("failed" if value is None else shown(value) for value in row)]
+            [
+                system,
+                *(
+                    self._missing(system, column[1]) if value is None else shown(value)
+                    for column, value in zip(columns, row, strict=True)
+                ),
+            ]
             for system, row in zip(plan.systems, values, strict=True)
         ]
         return Table(["case" if plan.experiment else "system", *(column for column, _, _ in columns)], rows, 1, bold)
 
+    def _missing(self, system: str, topics: str) -> str:
+        """Return what stands in place of a figure: "-" for a system that does not run on these topics."""
+        measured = self._measured(topics)
+        is_asked = isinstance(measured, ExperimentResult) or any(each.name == system for each in measured.systems)
+        return "failed" if is_asked else "-"
+
     def beside(self, plan: TablePlan) -> Table | None:
         """Return a table of published and expected figures beside ours; None if there are none."""
         kinds = (("published", self.published), ("expected", self.expected))
+        shown = figure if plan.experiment else "{:.4f}".format
         rows = []
         for kind, figures in kinds:
             for each in figures:
@@ -335,13 +354,14 @@ class StudyResult(InParts):
                     verdict = each.verdict if kind == "published" else "as expected" if each.is_within else "moved"
                     ours, difference = "-", "-"
                     if each.value is not None:
-                        ours, difference = f"{each.value:.4f}", f"{each.value - each.other:+.4f}"
+                        sign = "+" if each.value >= each.other else "-"
+                        ours, difference = shown(each.value), sign + shown(abs(each.value - each.other))
                     rows.append(
                         [
                             each.system,
                             each.column,
                             kind,
-                            f"{each.other:.4f}",
+                            shown(each.other),
                             ours,
                             difference,
                             f"{each.tolerance:g}",
@@ -383,6 +403,11 @@ class StudyResult(InParts):
         ]
         return Table(["experiment", "case", "measure", "figure"], rows, 3)
 
+    def reported_parts(self) -> list[Part]:
+        """Return the tables of the study, verdicts on what is published, and what failed, without comparisons and experiments."""
+        tables = [part for plan in self.study.tables for part in self.table_parts(plan)]
+        return [*tables, *self.claim_parts(), tuple(self.failures)]
+
     def parts(self) -> list[Part]:
         """Return for each set of topics the comparison of its systems, then experiments, the tables of the study, and what failed."""
         found: list[Part] = []
@@ -393,10 +418,7 @@ class StudyResult(InParts):
             ]
         for experiment in self.experiments:
             found += experiment.parts()
-        for plan in self.study.tables:
-            found += self.table_parts(plan)
-        found += self.claim_parts()
-        return [*found, tuple(self.failures)]
+        return [*found, *self.reported_parts()]
 
     # Frames.
 
