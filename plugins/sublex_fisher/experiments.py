@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, diags_array, issparse
 
 from sublex.contracts.experiments import ExperimentWork
 from sublex.errors import InputError
@@ -93,7 +93,8 @@ class LabelClusters:
         found = {"truth": truth, "counts": counts, "rows": rows}
         found["words"] = truncated_svd(rows, self.width, powers=3, workers=work.workers).vectors
         if self.lda is not None:
-            found["LDA"] = np.asarray(work.vectors(self.lda))[known].argmax(axis=1)
+            topics = work.vectors(self.lda)
+            found["LDA"] = (topics.toarray() if issparse(topics) else topics)[known].argmax(axis=1)
         if self.yule:
             found["Yule"] = yule_vectors(counts, self.yule)
         self._fixed = found

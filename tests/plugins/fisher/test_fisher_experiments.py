@@ -87,7 +87,7 @@ def test_a_study_measures_clusters(texts, tmp_path):
 docs = "docs.jsonl"
 [experiments.clusters]
 index = "docs"
-call = "fisher_clusters(width=4, gaussians=[2], lda=lda(k=2, iterations=50), yule=3, runs=5)"
+call = "fisher_clusters(width=4, gaussians=[2], lda=lda(k=2, iterations=50, max_df=1.0), yule=3, runs=5)"
 [claims.order]
 experiment = "clusters"
 measure = "NMI"
