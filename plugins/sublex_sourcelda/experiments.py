@@ -18,7 +18,7 @@ from scipy.special import rel_entr
 
 from sublex.contracts.experiments import ExperimentWork
 from sublex.errors import InputError
-from sublex.estimators.topics.coherence import npmi, top_words
+from sublex.estimators.topics.coherence import listed_words, npmi, top_words
 from sublex.estimators.topics.counts import Tokens
 from sublex_sourcelda.gibbs import SourceChain
 from sublex_sourcelda.model import SourceLDA
@@ -372,7 +372,7 @@ def nearest_sources(sources: csr_array, phi: np.ndarray) -> np.ndarray:
     texts = sources.toarray() * idf
     lengths = np.sqrt((texts**2).sum(axis=1))
     query = np.zeros(phi.shape)
-    for topic, words in enumerate(top_words(phi)):
+    for topic, words in enumerate(listed_words(phi)):
         query[words, topic] = idf[words]
     found: np.ndarray = ((texts @ query) / np.where(lengths > 0, lengths, 1)[:, None]).argmax(axis=0)
     return found
