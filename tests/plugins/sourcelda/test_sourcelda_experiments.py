@@ -44,7 +44,7 @@ def archive(tmp_path_factory):
         "graphical/corpus.dat": documents, "graphical/ks.dat": [source], "graphical/phi.dat": [source],
         "integrate/corpus.dat": documents, "integrate/key.dat": keys, "reuters/input.dat": documents, "reuters/ks.dat": [source],
         # The sources of `integrate` are lines 101 to 200.
-        "wiki/ks_src.dat": ["other a0 1"] * 100 + [source], "wiki/ks_bijective.dat": [source], "wiki/key.dat": keys,
+        "wiki/ks_src.dat": ["other x 1"] * 100 + [source], "wiki/ks_bijective.dat": [source], "wiki/key.dat": keys,
     }  # fmt: skip
     path = tmp_path_factory.mktemp("archive") / "source-lda.tar.xz"
     with tarfile.open(path, "w:xz") as made:
@@ -117,14 +117,24 @@ def test_the_likelihood_by_sweep_is_that_of_one_chain_and_rises(archive):
         LikelihoodBySweep(archive=archive, seeds=1, after=(0,))
 
 
-def test_topics_of_documents_are_compared_in_falling_order(archive):
+def test_topics_of_documents_are_compared_in_falling_order(archive, tmp_path):
     found = WikiTopics(archive=archive, sweeps=30, seeds=1, mixed=False).measure("seed 0", WORK)
     # A document has one topic. Source-LDA smooths it by alpha, 25 for each of two topics, on 20 tokens.
     one, smoothed = np.array([[1.0, 0.0]]), np.array([[45 / 70, 25 / 70]])
     expected = 40 * (jensenshannon(one[0], smoothed[0]) ** 2)
     right, apart, coherence = found["Source-LDA"]
     assert right > 0.95 and apart == pytest.approx(expected, rel=0.1) and coherence <= 1
-    mixed = WikiTopics(archive=archive, sweeps=40, seeds=1, mixed=True).measure("seed 0", WORK)
+    # The archive of the mixed model has no other sources here, but topics without a label.
+    with tarfile.open(archive) as files:
+        texts = {member.name: files.extractfile(member).read() for member in files}
+    texts["source-lda/wiki/ks_src.dat"] = texts["source-lda/wiki/ks_bijective.dat"]
+    with tarfile.open(tmp_path / "mixed.tar", "w") as made:
+        for name, data in texts.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            made.addfile(entry, io.BytesIO(data))
+    made = WikiTopics(archive=str(tmp_path / "mixed.tar"), sweeps=40, seeds=1, mixed=True)
+    mixed = made.measure("seed 0", WORK)
     assert list(mixed) == ["Source-LDA", "EDA", "CTM", "LDA"]
     assert all(0 <= right <= 1 and apart >= 0 and -1 <= coherence <= 1 for right, apart, coherence in mixed.values())
 
