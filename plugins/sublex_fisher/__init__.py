@@ -32,6 +32,15 @@ PARAMS = [
     ),
     Param("starts", int, 5, stage="fit", range=(1, 100), help="random starts; the likeliest mixture is kept"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random starts"),
+    Param(
+        "documents",
+        int,
+        0,
+        stage="fit",
+        range=(0, 10**9),
+        open=False,
+        help="learn the mixture from so many documents, drawn by chance; 0 for all",
+    ),
     FIND,
 ]
 

@@ -103,3 +103,23 @@ lower = ["PLSA"]
     best = {case.name: case.values.max(axis=0).tolist() for case in found.systems}
     for name in ("LSI", "LDA", "PLSA"):
         assert best[name] == pytest.approx([1, 1]), name
+
+
+def test_a_mixture_of_some_documents_is_that_of_these_documents_alone():
+    from sublex.estimators.blocks import random
+    from sublex_fisher import gmm
+    from sublex_fisher.model import Fisher
+
+    chance = np.random.default_rng(0)
+    counts, words = csr_array(chance.poisson(0.6, (60, 12)).astype(float)), chance.normal(size=(12, 3))
+    found = Fisher(words, k=2, seed=4, documents=20).fit(counts)
+    chosen = np.sort(random(4, 60).permutation(60)[:20])
+    alone, _ = gmm.fit(words, counts[chosen].sum(axis=0), 2, starts=5, seed=4)
+    assert found.mixture.means == pytest.approx(alone.mixture.means)
+    assert found.counts.tolist() == counts.sum(axis=0).tolist()
+    everything = Fisher(words, k=2, seed=4).fit(counts).mixture
+    for documents in (0, 60, 100):
+        assert Fisher(words, k=2, seed=4, documents=documents).fit(counts).mixture.means == pytest.approx(
+            everything.means
+        )
+    assert not np.allclose(found.mixture.means, everything.means)
