@@ -83,10 +83,8 @@ def main() -> None:
             ]
         for key, seconds in zip(found, rows, strict=True):
             found[key].append(seconds)
-        print(
-            f"round {number + 1}: {', '.join(f'{key} {values[-1][0]:.1f} s, {values[-1][1]:.1f} s of a processor' for key, values in found.items())}",
-            flush=True,
-        )
+        last = ", ".join(f"{key} {values[-1][0]:.1f} s ({values[-1][1]:.1f})" for key, values in found.items())
+        print(f"round {number + 1}: {last}", flush=True)
     medians = {key: np.median(values, axis=0) for key, values in found.items()}
     print(f"{'':<20}{'s':>8}{'ratio':>7}{'processor s':>13}{'ratio':>7}")
     for key, (seconds, spent) in medians.items():
