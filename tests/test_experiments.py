@@ -174,7 +174,7 @@ def test_a_plan_lists_the_units_and_the_files(dice, command):
     file = str(dice())
     code, output, _ = command("study", file, "--plan")
     assert (
-        code == 0 and "numbers.txt" in output and "experiment dice/seed 5" in output and "6 steps of 6 to do" in output
+        code == 0 and "numbers.txt" in output and "experiment dice/seed 5" in output and "6 steps of 6 to do." in output
     )
     assert not Dice.calls
     code, output, _ = command("study", file)
