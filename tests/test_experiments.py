@@ -334,3 +334,11 @@ def test_studies_of_papers_name_experiments_that_can_be_made(tmp_path):
             call = value if isinstance(value, str) else value["call"]
             made = registry.make("experiment", call)
             assert made.cases and made.measures and made.units, path
+
+
+def test_a_brief_report_counts_expected_figures_and_shows_the_others(dice):
+    own = "[tables.found]\nexperiment = 'dice'\nmeasures = ['mean']\ntolerance = 0.5\nexpected = {fair = 3.5, loaded = 9}\n"
+    found = sublex.study(dice(STUDY + own))
+    brief, whole = ([str(part) for part in parts] for parts in (found.brief_parts(), found.parts()))
+    assert "1 of 2 expected figures moved; the report lists them." in brief
+    assert "found" in whole and "found" not in brief and any(part.startswith("Rolls") for part in brief)

@@ -19,7 +19,7 @@ def study(result: StudyResult, brief: bool = False) -> Shown:
     """Return the results of a study as Shown; `brief` leaves out comparisons. The exit code is 2 if a system failed."""
 
     def lines() -> Iterator[Line]:
-        yield from part_lines(result.reported_parts() if brief else result.parts())
+        yield from part_lines(result.brief_parts() if brief else result.parts())
         yield line()
         done, kept = counted(_steps(result.done), "step"), counted(_steps(result.kept), "step")
         yield line(f"{done} done, {kept} kept, {result.seconds:.1f} s; all of it is in {result.folder}", indent=0)

@@ -38,11 +38,13 @@ def study_page(result: StudyResult) -> str:
         }
         for each in result.sets
     ]
-    tables = [(plan, parts_html(result.table_parts(plan)[1:])) for plan in result.study.tables]
+    tables, kept = (
+        [(plan, parts_html(result.table_parts(plan)[1:])) for plan in plans] for plans in result.divided_tables()
+    )
     plots = [(plan, text) for plan in result.study.plots if (text := _plot(result, plan))]
     return environment.get_template("study.html").render(
         study=result.study, experiments=[(each.name, each.expression, parts_html(each.parts()[-1:])) for each in result.experiments],
-        overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, plots=plots,
+        overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, kept=kept, plots=plots,
         claims=[parts_html([part]) for part in result.claim_parts()],
         legend={plan.name: _legend(plan) for plan, _ in plots}, facts=_facts(result), provenance=_provenance(result.lock),
         file=result.study.text,

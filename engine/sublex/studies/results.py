@@ -317,13 +317,13 @@ class StudyResult(InParts):
         ]
 
     def table(self, plan: TablePlan) -> Table:
-        """Return a table of the study: systems by columns, the best of each column in bold."""
+        """Return a table of the study: systems by columns, the best of each column in bold if it is known which is better."""
         columns = plan.columns()
         shown = figure if plan.experiment else "{:.4f}".format
         values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
         bold, best = set(), min if plan.better == "lower" else max
         for place in range(len(columns)):
-            known = [row[place] for row in values if row[place] is not None]
+            known = [row[place] for row in values if row[place] is not None and (plan.better or not plan.experiment)]
             bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == best(known)}  # type: ignore[type-var]
         rows = [
             [
@@ -354,8 +354,8 @@ class StudyResult(InParts):
                     verdict = each.verdict if kind == "published" else "as expected" if each.is_within else "moved"
                     ours, difference = "-", "-"
                     if each.value is not None:
-                        sign = "+" if each.value >= each.other else "-"
-                        ours, difference = shown(each.value), sign + shown(abs(each.value - each.other))
+                        ours, apart = shown(each.value), each.value - each.other
+                        difference = f"{apart:+.4f}" if "." in ours else f"{apart:+,.0f}"
                     rows.append(
                         [
                             each.system,
@@ -368,7 +368,16 @@ class StudyResult(InParts):
                             verdict,
                         ]
                     )
-        head = ["system", "column", "", "figure", "ours", "difference", "tolerance", "verdict"]
+        head = [
+            "case" if plan.experiment else "system",
+            "column",
+            "",
+            "figure",
+            "ours",
+            "difference",
+            "tolerance",
+            "verdict",
+        ]
         return Table(head, rows, 3) if rows else None
 
     def table_parts(self, plan: TablePlan) -> list[Part]:
@@ -404,9 +413,23 @@ class StudyResult(InParts):
         return Table(["experiment", "case", "measure", "figure"], rows, 3)
 
     def reported_parts(self) -> list[Part]:
-        """Return the tables of the study, verdicts on what is published, and what failed, without comparisons and experiments."""
+        """Return the tables of the study, verdicts on what is published, and what failed."""
         tables = [part for plan in self.study.tables for part in self.table_parts(plan)]
         return [*tables, *self.claim_parts(), tuple(self.failures)]
+
+    def divided_tables(self) -> tuple[list[TablePlan], list[TablePlan]]:
+        """Return the tables to show, and those that only hold expected figures."""
+        kept = [plan for plan in self.study.tables if plan.expected and not plan.published]
+        return [plan for plan in self.study.tables if plan not in kept], kept
+
+    def brief_parts(self) -> list[Part]:
+        """Return tables, verdicts and what failed; of expected figures that have tables of their own, only how many moved."""
+        shown, kept = self.divided_tables()
+        tables = [part for plan in shown for part in self.table_parts(plan)]
+        expected = [each for each in self.expected if each.table in {plan.name for plan in kept}]
+        moved = sum(not each.is_within for each in expected)
+        verdict = f"{moved:,} of {counted(len(expected), 'expected figure')} moved; the report lists them."
+        return [*tables, *self.claim_parts(), *([verdict] if expected else []), tuple(self.failures)]
 
     def parts(self) -> list[Part]:
         """Return for each set of topics the comparison of its systems, then experiments, the tables of the study, and what failed."""
