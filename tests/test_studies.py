@@ -558,6 +558,8 @@ MISTAKES = {
     MINIMAL + '[claims.c]\nhigher = ["BM25"]\n': r"line 10: \[claims.c\] has no lower",
     MINIMAL + '[claims.c]\nhigher = ["BM25"]\nlower = ["BM25"]\n': "line 12: BM25 cannot be above itself",
     MINIMAL + "[untested.u]\ntitle = 'x'\n": r"line 10: \[untested.u\] has no why",
+    MINIMAL + 'pl2 = "DPH"\n': "line 10: pl2 and PL2 differ in case alone, and both name files; rename one",
+    MINIMAL + '[tables.a]\n[tables.A]\n': "line 11: A and a differ in case alone",
     MINIMAL + 'other = {run = "a.run", expression = "BM25"}\n': "line 10: other is neither an expression nor a run",
     MINIMAL + 'other = {expression = "BM25", on = 3}\n': r"line 10: \[systems.other\] has no key on",
     "[systems]\nBM25 = 'BM25'\n": r"study.toml: \[topics\] is empty or missing; write file",

@@ -218,6 +218,7 @@ class _Reading(StudyTables):
 
     def _systems(self, given: Any, topics: Mapping[str, TopicPlan]) -> dict[str, SystemPlan]:
         table = self.table(given, ("systems",))
+        self.expect_apart(table, ("systems",))
         found = {}
         for name, value in table.items():
             path = ("systems", name)

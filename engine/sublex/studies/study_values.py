@@ -121,13 +121,22 @@ class StudyValues:
         return given
 
     def names(self, table: Mapping[str, Any], path: Sequence[str]) -> None:
-        """Refuse names that no file could have."""
+        """Refuse names that no file could have, and those that differ in case alone, which some disks hold as one file."""
         for name in table:
             if not NAME.fullmatch(name):
                 self.refuse(
                     (*path, name),
                     f"{name!r} cannot be a name here; take letters, digits, _, - and points, a letter first, 64 in all.",
                 )
+        self.expect_apart(table, path)
+
+    def expect_apart(self, table: Mapping[str, Any], path: Sequence[str]) -> None:
+        """Refuse names that differ in case alone."""
+        seen: dict[str, str] = {}
+        for name in table:
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                self.refuse((*path, name), f"{name} and {other} differ in case alone, and both name files; rename one.")
 
     def expression(self, value: Any, path: Sequence[str]) -> str:
         """Return the text of an expression that can be read."""
