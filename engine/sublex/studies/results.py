@@ -88,12 +88,15 @@ class ExperimentResult(NamedTuple):
     def table(self) -> Table:
         """Return a table of means, each with the lowest and the highest value of a unit if there are several."""
         rows = []
+        shown = [
+            column_format([x for case in self.systems for x in case.values[:, k]]) for k in range(len(self.measures))
+        ]
         for case in self.systems:
             low, high = case.values.min(axis=0), case.values.max(axis=0)
             cells = [
-                figure(case.means[name])
-                + (f" ({figure(low[place])} to {figure(high[place])})" if low[place] < high[place] else "")
-                for place, name in enumerate(self.measures)
+                (figure(case.means[name]) if low[k] < high[k] else shown[k](low[k]))
+                + (f" ({shown[k](low[k])} to {shown[k](high[k])})" if low[k] < high[k] else "")
+                for k, name in enumerate(self.measures)
             ]
             rows.append([case.name, *cells])
         return Table(["case", *self.measures], rows)
@@ -105,9 +108,18 @@ class ExperimentResult(NamedTuple):
 
 
 def figure(value: float) -> str:
-    """Return a figure of an experiment: four decimals, or none for numbers from 1,000 on and for whole ones from 10 on."""
-    is_plain = abs(value) >= 1000 or (abs(value) >= 10 and value == round(value))
-    return f"{value:,.0f}" if is_plain else f"{value:.4f}"
+    """Return a figure of an experiment: four decimals, or none for numbers from 1,000 on and for whole ones from 2 on."""
+    return f"{value:,.0f}" if abs(value) >= 1000 or is_count(value) else f"{value:.4f}"
+
+
+def column_format(values: Sequence[float]) -> Callable[[float], str]:
+    """Return how the figures of a column are shown: without decimals if all are whole numbers."""
+    return "{:,.0f}".format if values and is_count(*values) else figure
+
+
+def is_count(*values: float) -> bool:
+    """Return whether values are whole numbers that are not shares: all are whole, and one is 2 or more."""
+    return all(value == round(value) for value in values) and max(map(abs, values)) >= 2
 
 
 class ReportedFigure(NamedTuple):
@@ -319,22 +331,21 @@ class StudyResult(InParts):
     def table(self, plan: TablePlan) -> Table:
         """Return a table of the study: systems by columns, the best of each column in bold if it is known which is better."""
         columns = plan.columns()
-        shown = figure if plan.experiment else "{:.4f}".format
         values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
-        bold, best = set(), min if plan.better == "lower" else max
-        for place in range(len(columns)):
-            known = [row[place] for row in values if row[place] is not None and (plan.better or not plan.experiment)]
-            bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == best(known)}  # type: ignore[type-var]
-        rows = [
-            [
-                system,
-                *(
-                    self._missing(system, column[1]) if value is None else shown(value)
-                    for column, value in zip(columns, row, strict=True)
-                ),
-            ]
-            for system, row in zip(plan.systems, values, strict=True)
-        ]
+        cells, bold, best = [list(plan.systems)], set(), min if plan.better == "lower" else max
+        for place, (_, topics, _) in enumerate(columns):
+            column = [row[place] for row in values]
+            known = [value for value in column if value is not None]
+            shown = column_format(known) if plan.experiment else "{:.4f}".format
+            if known and (plan.better or not plan.experiment):
+                bold |= {(at, place + 1) for at, value in enumerate(column) if value == best(known)}
+            cells.append(
+                [
+                    self._missing(system, topics) if value is None else shown(value)
+                    for system, value in zip(plan.systems, column, strict=True)
+                ]
+            )
+        rows = list(map(list, zip(*cells, strict=True)))
         return Table(["case" if plan.experiment else "system", *(column for column, _, _ in columns)], rows, 1, bold)
 
     def _missing(self, system: str, topics: str) -> str:
@@ -355,6 +366,8 @@ class StudyResult(InParts):
                     ours, difference = "-", "-"
                     if each.value is not None:
                         ours, apart = shown(each.value), each.value - each.other
+                        if plan.experiment and is_count(each.value, each.other):
+                            ours = f"{each.value:,.0f}"
                         difference = f"{apart:+.4f}" if "." in ours else f"{apart:+,.0f}"
                     rows.append(
                         [
