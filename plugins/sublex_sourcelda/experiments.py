@@ -414,7 +414,7 @@ class SourceSpread(_OnSources):
 class LambdaCurves(_OnSources):
     """The divergence of topics from their source by lambda, as it is, and mapped by the function g (figures 3 and 4)."""
 
-    measures = ("lambda", "g(lambda)")
+    measures = ("divergence", "divergence with g")
 
     def __init__(self, *, steps: int, **given: Any):
         super().__init__(**given)

@@ -324,3 +324,13 @@ def test_a_page_of_hostile_texts_runs_none_of_them(tmp_path):
 def test_a_dataset_of_ir_datasets_is_named_as_a_whole():
     topics = Topics([Topic("1", "one", {}), Topic("2", "two", {})], "irds:beir/scifact/test", "irds", ("text",))
     assert "irds:beir/scifact/test, by text" in render_page(tiny(topics=topics))
+
+
+def test_a_plot_of_negative_values_stays_in_its_frame_and_has_short_marks():
+    from sublex.report.svg import lines
+
+    text = lines([("a", [1, 2, 3], [-160_877.0, -150_331.0, -149_818.0])], "sweeps", "likelihood")
+    heights = [float(point.split(",")[1]) for point in re.search(r'polyline points="([^"]*)"', text)[1].split()]
+    # The area of the plot is from 12 to 258 pixels.
+    assert all(12 <= height <= 258.05 for height in heights) and heights == sorted(heights, reverse=True)
+    assert ">-156k<" in text or ">-155k<" in text

@@ -44,9 +44,10 @@ def lines(
     place = np.log if log else np.asarray
     marks = sorted(set(xs.tolist())) if log else ticks(xs.min(), xs.max())
     y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
-    frame = _Frame((float(place(xs.min())), float(place(xs.max()))), (y_marks[0], max(y_marks[-1], ys.max())))
+    heights = min(y_marks[0], ys.min()), max(y_marks[-1], ys.max())
+    frame = _Frame((float(place(xs.min())), float(place(xs.max()))), heights)
     parts = [
-        frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, f"{y:g}") for y in y_marks], x_label, y_label)
+        frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, _short(y)) for y in y_marks], x_label, y_label)
     ]
     for number, (name, x, y) in enumerate(series):
         points = [frame.at(float(place(a)), b) for a, b in zip(x, y, strict=True)]
@@ -57,6 +58,11 @@ def lines(
             parts.append(_mark(number, a, b, title))
         parts.append("</g>")
     return _svg(frame.width, frame.height, parts, f"{y_label} by {x_label}", "plot")
+
+
+def _short(value: float) -> str:
+    """Return a number as the text of a mark; from 10,000 on in thousands, so that it is short."""
+    return f"{value:g}" if abs(value) < 10_000 else f"{value / 1000:g}k"
 
 
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:

@@ -337,7 +337,7 @@ class StudyResult(InParts):
             column = [row[place] for row in values]
             known = [value for value in column if value is not None]
             shown = column_format(known) if plan.experiment else "{:.4f}".format
-            if known and (plan.better or not plan.experiment):
+            if len(set(known)) > 1 and (plan.better or not plan.experiment):
                 bold |= {(at, place + 1) for at, value in enumerate(column) if value == best(known)}
             cells.append(
                 [
