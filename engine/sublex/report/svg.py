@@ -33,18 +33,24 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def lines(
-    series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False
-) -> str:
+    series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False,
+    from_zero: bool = True,
+) -> str:  # fmt: skip
     """Return a plot of curves over common axes. Each point shows its values as a tooltip.
 
-    `log` makes the x axis logarithmic.
+    `log` makes the x axis logarithmic. Without `from_zero`, the y axis begins near the lowest value.
     """
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
     place = np.log if log else np.asarray
     marks = sorted(set(xs.tolist())) if log else ticks(xs.min(), xs.max())
-    y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
-    heights = min(y_marks[0], ys.min()), max(y_marks[-1], ys.max())
+    room = 0.05 * float(np.ptp(ys)) or 0.05 * abs(float(ys.max())) or 1.0
+    if from_zero:
+        y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
+        heights = min(y_marks[0], ys.min()), max(y_marks[-1], ys.max())
+    else:
+        heights = float(ys.min()) - room, float(ys.max()) + room
+        y_marks = ticks(*heights)
     frame = _Frame((float(place(xs.min())), float(place(xs.max()))), heights)
     parts = [
         frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, _short(y)) for y in y_marks], x_label, y_label)

@@ -62,7 +62,7 @@ def _plot(result: StudyResult, plan: PlotPlan) -> str:
         ]
         if len(points) > 1:
             lines.append((line.name, [x for x, _ in points], [y for _, y in points]))
-    return svg.lines(lines, plan.label, plan.measure) if lines else ""
+    return svg.lines(lines, plan.label, plan.measure, from_zero=False) if lines else ""
 
 
 def _legend(plan: PlotPlan) -> list[str]:
