@@ -142,7 +142,7 @@ class _Frame:
     """A plotting area with margins, which maps values to positions. `x` and `y` are the values at its edges."""
 
     width, height = 440, 300
-    left, right, top, bottom = 50, width - 16, 12, height - 42
+    left, right, top, bottom = 64, width - 16, 12, height - 42
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float]):
         self.x_low, self.x_span = x[0], (x[1] - x[0]) or 1.0
