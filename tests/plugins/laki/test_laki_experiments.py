@@ -50,7 +50,7 @@ def test_titles_of_own_words_are_told_apart_by_each_representation(work):
     found = made.measure("split 2", work)
     assert {case: value for case, (value,) in found.items() if case in ("BoW", "LSI")} == {"BoW": 1.0, "LSI": 1.0}
     # No title mentions a keyphrase, so all rows are zero, and the more frequent class is guessed.
-    assert 0.3 < found["EKM"][0] < 0.7 and found["LAKI"][0] > 0.9 and found["LDA"][0] > 0.9
+    assert 0.3 < found["EKM"][0] < 0.7 and found["LAKI"][0] > 0.75 and found["LDA"][0] > 0.9
 
 
 def test_settings_of_inference_are_measured_one_by_one(work):
