@@ -278,6 +278,21 @@ why = "the data are licensed"
     }
 
 
+def test_many_inverted_pairs_are_one_sentence():
+    from sublex.studies.results import Claim, Order, _inversions
+    from sublex.studies.study_plans import ClaimPlan
+
+    plan = ClaimPlan("c", "A above B", ("a",), ("b",), "AP", ("demo",))
+    orders = [Order("demo", "a", f"b{k}", -0.1 * k, 0.01 * k) for k in range(1, 5)] + [
+        Order("demo", "a", "b", 0.1, 0.01)
+    ]
+    assert _inversions(Claim(plan, tuple(orders[1:]), 0.05, ())) == [
+        f"A above B: on demo, b{k} is above a by {0.1 * k:.4f} (corrected p {0.01 * k:.4f})." for k in (2, 3, 4)
+    ]
+    (text,) = _inversions(Claim(plan, tuple(orders), 0.05, ()))
+    assert text == "A above B: 4 of 5 pairs are inverted, by 0.1000 to 0.4000 (highest corrected p 0.0400)."
+
+
 # What runs again.
 
 

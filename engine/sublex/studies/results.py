@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Verdicts on a published figure: ours is within the tolerance, beyond it on the better side, or neither.
 AS_PUBLISHED, BETTER, DISAGREES, MISSING = "as published", "better", "disagrees", "not measured"
+# The most inverted pairs of a claim that have sentences of their own.
+MOST_SENTENCES = 3
 # Verdicts on a published order of systems, which may be DISAGREES too, and on other published results.
 SAME_ORDER, UNTESTED = "same order", "not testable"
 
@@ -183,6 +185,23 @@ class Claim(NamedTuple):
         return DISAGREES if self.inversions else SAME_ORDER
 
 
+def _inversions(claim: Claim) -> list[str]:
+    """Return sentences about the inverted pairs of a claim: one for each, or one for all if there are many."""
+    title, found = claim.plan.title, claim.inversions
+    if len(found) > MOST_SENTENCES:
+        sizes = sorted(-order.difference for order in found)
+        highest = p_cell(max(order.corrected for order in found))
+        return [
+            f"{title}: {len(found)} of {len(claim.orders)} pairs are inverted, by {sizes[0]:.4f} to {sizes[-1]:.4f} "
+            f"(highest corrected p {highest})."
+        ]
+    return [
+        f"{title}: on {order.topics}, {order.lower} is above {order.higher} by {-order.difference:.4f} "
+        f"(corrected p {p_cell(order.corrected)})."
+        for order in found
+    ]
+
+
 @dataclass(eq=False)
 class StudyResult(InParts):
     """What a study found. `print` shows its tables, `to_pandas` has the means, and `by_topic` the measures of each topic.
@@ -315,12 +334,7 @@ class StudyResult(InParts):
 
     def claim_parts(self) -> list[Part]:
         """Return the verdicts on published orders, the inversions, and what differs from the published experiment, as parts."""
-        inverted = tuple(
-            f"{each.plan.title}: on {order.topics}, {order.lower} is above {order.higher} by {-order.difference:.4f} "
-            f"(corrected p {p_cell(order.corrected)})."
-            for each in self.claims
-            for order in each.inversions
-        )
+        inverted = tuple(sentence for each in self.claims for sentence in _inversions(each))
         missing = tuple(
             f"{each.plan.title}: no figure of {', '.join(each.missing)}." for each in self.claims if each.missing
         )
