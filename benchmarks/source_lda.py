@@ -16,99 +16,34 @@ from __future__ import annotations
 import argparse
 import resource
 import subprocess
-import tarfile
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import rel_entr
 
 from sublex.estimators.topics.coherence import npmi, top_words
-from sublex.estimators.topics.counts import Tokens
 from sublex_lda.model import LDA
-from sublex_sourcelda.gibbs import SourceChain
+from sublex_sourcelda.experiments import (
+    GRAPHICAL_EPSILON,
+    Data,
+    chain_of,
+    data_of,
+    graphical_data,
+    held_out,
+    js,
+    key_of,
+    read,
+    swept,
+    wiki_data,
+)
 from sublex_sourcelda.model import SourceLDA
-from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
+from sublex_sourcelda.priors import Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex_sourcelda.smoothing import EXPONENTS, divergence, smoothings
 
-# What the authors' build for the graphical example adds to each count. Their script sets lambda to 25.
-GRAPHICAL_EPSILON = 0.1
 # The five labels of Reuters that the paper shows.
 SHOWN = ("shipping", "crude_oil", "gold", "coffee", "money_supply")
-
-
-class Data(NamedTuple):
-    """Documents as tokens, the words by number, the labels of the sources, and their counts."""
-
-    tokens: Tokens
-    words: list[str]
-    labels: list[str]
-    sources: csr_array
-
-
-def tokens_of(lines: list[str], numbers: dict[str, int]) -> Tokens:
-    """Return documents of words separated by blanks, in their order; new words get numbers."""
-    words, starts = [], [0]
-    for line in lines:
-        words += [numbers.setdefault(word, len(numbers)) for word in line.split()]
-        starts.append(len(words))
-    return Tokens(np.array(starts, np.int64), np.array(words, np.int32))
-
-
-def sources_of(lines: list[str], numbers: dict[str, int]) -> tuple[list[str], csr_array]:
-    """Return the labels and the counts of lines with a label, words and counts; words without a number are left out."""
-    labels, row, column, value = [], [], [], []
-    for line in lines:
-        label, *fields = line.split()
-        for word, count in zip(fields[::2], fields[1::2], strict=True):
-            if word in numbers:
-                row.append(len(labels))
-                column.append(numbers[word])
-                value.append(float(count))
-        labels.append(label)
-    return labels, csr_array((value, (row, column)), shape=(len(labels), len(numbers)))
-
-
-def read(archive: Path, name: str) -> list[str]:
-    """Read the file `name` in the archive of the paper's data, and return its lines."""
-    with tarfile.open(archive) as files:
-        stream = files.extractfile(f"source-lda/{name}")
-        assert stream is not None
-        return stream.read().decode().splitlines()
-
-
-def data_of(archive: Path, documents: str, sources: str, lines: slice = slice(None)) -> Data:
-    """Return documents and sources of the archive."""
-    numbers: dict[str, int] = {}
-    tokens = tokens_of(read(archive, documents), numbers)
-    return Data(tokens, list(numbers), *sources_of(read(archive, sources)[lines], numbers))
-
-
-def key_of(archive: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the true topic of each token, and where documents start."""
-    lines = [np.array(line.split(), np.int64) for line in read(archive, name)]
-    return np.concatenate(lines), np.append(0, np.cumsum([len(line) for line in lines]))
-
-
-def js(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the Jensen-Shannon divergence of rows in nats."""
-    middle = (p + q) / 2
-    return (rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1)) / 2
-
-
-def swept(chain: SourceChain, sweeps: int) -> SourceChain:
-    """Return a chain after some sweeps."""
-    for _ in range(sweeps):
-        chain.sweep()
-    return chain
-
-
-def chain_of(data: Data, priors: Priors, alphas: float = 50.0, seed: int = 0) -> SourceChain:
-    """Return a chain with the published program's beta."""
-    return SourceChain(data.tokens, len(data.words), priors, 200 / len(data.words), alphas, seed=seed)
 
 
 # Experiments.
@@ -178,10 +113,7 @@ def published(archive: Path, program: Path, sweeps: int) -> float:
 
 def graphical(archive: Path, chains: int, picture: Path | None, sweeps: int = 500) -> None:
     """Print the divergence of topics from those that the documents were drawn from, for several chains, and draw the topics."""
-    data = data_of(archive, "graphical/corpus.dat", "graphical/ks.dat")
-    numbers = {word: number for number, word in enumerate(data.words)}
-    truth = sources_of(read(archive, "graphical/phi.dat"), numbers)[1].toarray()
-    truth /= truth.sum(axis=1, keepdims=True)
+    data, truth = graphical_data(archive)
     source = data.sources.toarray() / data.sources.sum(axis=1)[:, None]
     found = pixels(data, truth, source_priors(data.sources, 0, points_of(25, 0, 1), GRAPHICAL_EPSILON), chains, sweeps)
     divergences = [value for _, value, _ in found]
@@ -258,52 +190,6 @@ def integrate(archive: Path, sweeps: int) -> None:
         chain = swept(chain_of(data, source_priors(data.sources, 0, points)), sweeps)
         print(f"{name}: {(chain.z == key).mean():.2%} of the tokens right", end="", flush=True)
         print(f", perplexity {held_out(archive, points, sweeps):.1f}", flush=True)
-
-
-def held_out(archive: Path, points: Any, sweeps: int) -> float:
-    """Return the perplexity as the published program computes it: topics of the test documents are drawn along with the others."""
-    lines = read(archive, "integrate/corpus.dat")
-    limit, numbers = int(len(lines) * 0.8), dict[str, int]()
-    train = tokens_of(lines[:limit], numbers)
-    known = [" ".join(word for word in line.split() if word in numbers) for line in lines[limit:]]
-    test = tokens_of([line for line in known if line], numbers)
-    labels, sources = sources_of(read(archive, "wiki/ks_src.dat")[100:200], numbers)
-    priors = source_priors(sources, 0, points)
-    chain = chain_of(Data(train, list(numbers), labels, sources), priors)
-    other = chain_of(Data(test, list(numbers), labels, sources), priors, seed=1)
-    for _ in range(sweeps):
-        chain.sweep()
-        other.n_w += chain.n_w
-        other.totals += chain.totals
-        other.sweep()
-        other.n_w -= chain.n_w
-        other.totals -= chain.totals
-    theta, phi = other.theta(), chain.phi()
-    document = np.repeat(np.arange(len(theta)), np.diff(test.starts))
-    return float(np.exp(-np.log((phi[test.words] * theta[document]).sum(axis=1)).mean()))
-
-
-def wiki_data(archive: Path, sources: str) -> tuple[Data, np.ndarray]:
-    """Return the documents of wiki, drawn anew by the model from the keyed topics, with a file of sources, and the key."""
-    key, starts = key_of(archive, "wiki/key.dat")
-    numbers: dict[str, int] = {}
-    lines = read(archive, "wiki/ks_bijective.dat")
-    for line in lines:
-        for word in line.split()[1::2]:
-            numbers.setdefault(word, len(numbers))
-    counts, rng = sources_of(lines, numbers)[1].toarray(), np.random.default_rng(0)
-    lambdas = np.maximum(np.random.default_rng(1).normal(5, 2, len(counts)), 0)
-    words = np.empty(len(key), np.int32)
-    for topic, row in enumerate(counts):
-        own = key == topic
-        phi = rng.dirichlet(np.where(row > 0, row, EPSILON) ** lambdas[topic])
-        words[own] = rng.choice(len(row), own.sum(), p=phi)
-    # The vocabulary is that of the documents.
-    used, words = np.unique(words, return_inverse=True)
-    vocabulary = [word for word, number in numbers.items() if number in set(used.tolist())]
-    renumbered = {word: number for number, word in enumerate(vocabulary)}
-    tokens = Tokens(starts, words.astype(np.int32))
-    return Data(tokens, vocabulary, *sources_of(read(archive, sources), renumbered)), key
 
 
 def wiki(archive: Path, sweeps: int) -> None:

@@ -5,18 +5,21 @@
 COLLECTIONS has a folder for each collection with docs.trec, topics.trec and qrels.txt. The study has twelve systems on each
 collection: ten rankers, and two expressions whose numbers are tuned by five folds. The commands are `sublex index`, `sublex compare`
 with a report, and `sublex tune`, each once for a collection; a second sum has `sublex run` too, which writes the runs that a study
-leaves. Commands and study run in turns, each in processes of their own and in empty folders; medians over the rounds are printed.
+leaves. Commands and study run in turns, each in processes of their own and in empty folders. Medians over the rounds are printed, of
+seconds and of processor seconds; the latter hardly depend on what else the machine does.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 RANKERS = [
     "BM25", "BM25(k1=0.9, b=0.4)", "PL2", "DPH", "InL2", "DirichletLM", "TFIDF", "DFI", "BM25 >> RM3 >> BM25", "PL2 >> Bo1 >> PL2",
@@ -24,19 +27,21 @@ RANKERS = [
 TUNED = ["BM25(k1={0.4..2}, b={0..1})", "PL2 + {0..1}*DirichletLM"]
 
 
-def sublex(folder: Path, *words: str) -> float:
-    """Run a command in a folder, and return its seconds."""
-    begin = time.perf_counter()
+def sublex(folder: Path, *words: str) -> np.ndarray:
+    """Run a command in a folder, and return its seconds and its processor seconds."""
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-c", "from sublex.cli import main; main()", *words],
         cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    return time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return np.array([time.perf_counter() - begin, spent])
 
 
-def commands(folder: Path, collections: dict[str, Path]) -> tuple[float, float]:
+def commands(folder: Path, collections: dict[str, Path]) -> tuple[np.ndarray, np.ndarray]:
     """Return two sums of seconds: that of all commands but `sublex run`, and that of all commands."""
-    total = runs = 0.0
+    total, runs = np.zeros(2), np.zeros(2)
     for name, place in collections.items():
         files = [str(place / "topics.trec"), str(place / "qrels.txt")]
         rankers = [word for ranker in RANKERS for word in ("-r", ranker)]
@@ -65,7 +70,7 @@ def main() -> None:
     given = parser.parse_args()
     collections = {name: (given.collections / name).resolve() for name in given.names}
     allowed = ["--allow", str(given.collections.resolve())]
-    found: dict[str, list[float]] = {key: [] for key in ("commands", "commands with run", "study", "study again")}
+    found: dict[str, list[np.ndarray]] = {key: [] for key in ("commands", "commands with run", "study", "study again")}
     for number in range(given.rounds):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             write_study(Path(other), collections)
@@ -78,12 +83,13 @@ def main() -> None:
             ]
         for key, seconds in zip(found, rows, strict=True):
             found[key].append(seconds)
-        print(
-            f"round {number + 1}: {', '.join(f'{key} {values[-1]:.1f} s' for key, values in found.items())}", flush=True
-        )
-    medians = {key: statistics.median(values) for key, values in found.items()}
-    for key, value in medians.items():
-        print(f"{key:<20}{value:8.1f} s  {value / medians['commands']:.2f}")
+        last = ", ".join(f"{key} {values[-1][0]:.1f} s ({values[-1][1]:.1f})" for key, values in found.items())
+        print(f"round {number + 1}: {last}", flush=True)
+    medians = {key: np.median(values, axis=0) for key, values in found.items()}
+    print(f"{'':<20}{'s':>8}{'ratio':>7}{'processor s':>13}{'ratio':>7}")
+    for key, (seconds, spent) in medians.items():
+        ratios = medians[key] / medians["commands"]
+        print(f"{key:<20}{seconds:8.1f}{ratios[0]:7.2f}{spent:13.1f}{ratios[1]:7.2f}")
 
 
 if __name__ == "__main__":

@@ -13,19 +13,17 @@ import argparse
 import time
 import warnings
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
-from scipy.special import digamma, gammaln
 from sklearn.linear_model import LogisticRegression
 
+from sublex_swg.experiments import TOPICS, WordCounts, binary_documents, read_corpus
 from sublex_swg.graph import strongest, truncated, word_graph
+from sublex_swg.lda_c import LdaTopics, variational_em
 from sublex_swg.neighbourhoods import neighbourhoods
-from sublex_swg.topic_documents import topic_documents
 
-TOPICS, RHO, TOP = 10, 0.1, 50
+RHO, TOP = 0.1, 50
 BUSINESS = (
     "wall-street lehman-shearson merrill-lynch los-angeles dow-jones rjr-nabisco carl-icahn drexel-lambert du-pont "
     "wells-fargo"
@@ -35,88 +33,21 @@ WAR = "united-states gulf-persian tariq-aziz hosni-mubarak eduard-shevardnadze".
 PLANTED, PLANTED_DF, PLANTED_SHARE, NEIGHBOURS = 40, 50, 0.6, 5
 
 
-class Corpus(NamedTuple):
-    """Counts of documents by words, and the words."""
-
-    counts: csr_array
-    words: list[str]
-
-    def columns(self, edge: str) -> tuple[int, int]:
-        """Return the numbers of the two words of an edge such as wall-street, the smaller first."""
-        first, second = sorted(self.words.index(word) for word in edge.split("-"))
-        return first, second
-
-
-class Topics(NamedTuple):
-    """Topics by documents (theta) and by entries of the counts (assignments), and the bound of the likelihood."""
-
-    theta: np.ndarray
-    assignments: np.ndarray
-    bound: float
-
-    def documents(self, corpus: Corpus, topic: int, min_df: int = 1) -> csr_array:
-        """Return the binary documents of a topic, as in the paper."""
-        return topic_documents(corpus.counts, self.assignments, self.theta[:, topic], topic, min_df=min_df).binary
-
-
-def read_ap(folder: Path) -> Corpus:
-    """Return the AP corpus."""
-    words = (folder / "vocab.txt").read_text().split()
-    rows, columns, values = [], [], []
-    for number, line in enumerate((folder / "ap.dat").read_text().splitlines()):
-        for entry in line.split()[1:]:
-            column, value = entry.split(":")
-            rows.append(number), columns.append(int(column)), values.append(float(value))
-    return Corpus(csr_array((values, (rows, columns)), shape=(number + 1, len(words))), words)
-
-
-def variational_em(counts: csr_array, seed: int, iterations: int = 60, steps: int = 20) -> Topics:
-    """Return topics by variational EM (D. Blei, A. Ng and M. Jordan 2003), with the choices of lda-c."""
-    chance, documents = np.random.default_rng(seed), counts.shape[0]
-    row, column, lengths = np.repeat(np.arange(documents), np.diff(counts.indptr)), counts.indices, counts.sum(axis=1)
-    beta = chance.random((counts.shape[1], TOPICS)) + 1 / counts.shape[1]
-    beta /= beta.sum(axis=0)
-    alpha = 0.1
-    for _ in range(iterations):
-        gamma = alpha + np.repeat(lengths[:, None] / TOPICS, TOPICS, axis=1)
-        for _ in range(steps):
-            theta = np.exp(digamma(gamma))
-            norms = np.maximum(np.einsum("ik,ik->i", theta[row], beta[column]), 1e-300)
-            ratios = csr_array((counts.data / norms, column, counts.indptr), shape=counts.shape)
-            new = alpha + theta * (ratios @ beta)
-            change, gamma = np.abs(new - gamma).mean(), new
-            if change < 1e-3:
-                break
-        means = digamma(gamma) - digamma(gamma.sum(axis=1))[:, None]
-        bound = counts.data @ np.log(norms) - (lengths * digamma(gamma.sum(axis=1))).sum()
-        bound += (gammaln(gamma).sum(axis=1) - gammaln(gamma.sum(axis=1)) + ((alpha - gamma) * means).sum(axis=1)).sum()
-        bound += documents * (gammaln(TOPICS * alpha) - TOPICS * gammaln(alpha))
-        beta = np.maximum(beta * (ratios.T @ theta), 1e-40)
-        beta /= beta.sum(axis=0)
-        alpha = best_alpha(documents, means.sum())
-    theta = np.exp(digamma(gamma))
-    return Topics(gamma / gamma.sum(axis=1, keepdims=True), (theta[row] * beta[column]).argmax(axis=1), float(bound))
-
-
-def best_alpha(documents: int, means: float) -> float:
-    """Return the alpha with the largest bound, given the sum of E[log theta]."""
-
-    def loss(log_alpha: float) -> float:
-        alpha = np.exp(log_alpha)
-        return -(documents * (gammaln(TOPICS * alpha) - TOPICS * gammaln(alpha)) + alpha * means)
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-7, 2), method="bounded").x))
+def columns(corpus: WordCounts, edge: str) -> tuple[int, int]:
+    """Return the numbers of the two words of an edge such as wall-street, the smaller first."""
+    first, second = sorted(corpus.words.index(word) for word in edge.split("-"))
+    return first, second
 
 
 # Parts.
 
 
-def show_times(corpus: Corpus, topics: Topics, workers: int) -> None:
+def show_times(corpus: WordCounts, topics: LdaTopics, workers: int) -> None:
     """Print for each topic its documents, words, weights and edges, and the seconds of its graph."""
     print("\n| topic | documents | words | weights | edges | largest violation / rho | wall s | CPU s |")
     print("|---|---|---|---|---|---|---|---|")
     for topic in range(TOPICS):
-        binary = topics.documents(corpus, topic)
+        binary = binary_documents(corpus, topics, topic)
         wall, cpu = time.perf_counter(), time.process_time()
         found = neighbourhoods(binary, RHO, workers=workers)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -134,10 +65,10 @@ def objective(x: csr_array, y: np.ndarray, weights: np.ndarray, intercept: float
     return float(np.sum(np.logaddexp(0, logits) - y * logits) + RHO * np.abs(weights).sum())
 
 
-def show_liblinear(corpus: Corpus, topics: Topics, workers: int) -> None:
+def show_liblinear(corpus: WordCounts, topics: LdaTopics, workers: int) -> None:
     """Fit 50 words by Sublex and by liblinear, and print the ratio of the two objectives."""
     topic = with_most(corpus, topics, BUSINESS)
-    binary = topics.documents(corpus, topic).astype(np.float64)
+    binary = binary_documents(corpus, topics, topic).astype(np.float64)
     found = neighbourhoods(binary, RHO, workers=workers)
     words = np.random.default_rng(0).choice(np.flatnonzero(np.isfinite(found.intercepts)), 50, replace=False)
     ratios, seconds = [], time.process_time()
@@ -157,29 +88,29 @@ def show_liblinear(corpus: Corpus, topics: Topics, workers: int) -> None:
     print(f"liblinear took {(time.process_time() - seconds) / 50:.2f} s a word.")
 
 
-def with_most(corpus: Corpus, topics: Topics, edges: list[str]) -> int:
+def with_most(corpus: WordCounts, topics: LdaTopics, edges: list[str]) -> int:
     """Return the topic in which most of the edges have both words in two documents or more."""
     found = []
     for topic in range(TOPICS):
-        df = topics.documents(corpus, topic).sum(axis=0)
-        found.append(sum(min(df[list(corpus.columns(edge))]) >= 2 for edge in edges))
+        df = binary_documents(corpus, topics, topic).sum(axis=0)
+        found.append(sum(min(df[list(columns(corpus, edge))]) >= 2 for edge in edges))
     return int(np.argmax(found))
 
 
-def show_named(corpus: Corpus, seeds: dict[int, Topics], workers: int) -> None:
+def show_named(corpus: WordCounts, seeds: dict[int, LdaTopics], workers: int) -> None:
     """Print the ranks of the named edges, among all edges and among those of words in three documents or more."""
     print("\n| seed | bound | topic | documents | words in ≥ | in the top 50 | ranks |")
     print("|---|---|---|---|---|---|---|")
     for seed, topics in seeds.items():
         for name, named in (("Business", BUSINESS), ("War", WAR)):
             topic = with_most(corpus, topics, named)
-            binary = topics.documents(corpus, topic)
+            binary = binary_documents(corpus, topics, topic)
             edges, df = strongest(word_graph(binary, RHO, workers=workers)), binary.sum(axis=0)
             for least in (1, 3):
                 kept = (df[edges.first] >= least) & (df[edges.second] >= least)
                 pairs = zip(edges.first[kept].tolist(), edges.second[kept].tolist(), strict=True)
                 ranks = {pair: rank for rank, pair in enumerate(pairs, 1)}
-                places = {edge: ranks.get(corpus.columns(edge)) for edge in named}
+                places = {edge: ranks.get(columns(corpus, edge)) for edge in named}
                 high = sum(place is not None and place <= TOP for place in places.values())
                 listed = ", ".join(f"{edge} {place or '–'}" for edge, place in places.items())
                 print(
@@ -225,7 +156,9 @@ def show_ising(workers: int) -> None:
             print(f"| {side**2} | {samples:,} | {np.mean(scores):.3f} | {min(scores):.3f} to {max(scores):.3f} |")
 
 
-def plant(corpus: Corpus, topics: Topics, chance: np.random.Generator) -> tuple[Corpus, list[tuple[int, int]]]:
+def plant(
+    corpus: WordCounts, topics: LdaTopics, chance: np.random.Generator
+) -> tuple[WordCounts, list[tuple[int, int]]]:
     """Return the corpus with pseudo-words, each two words of different topics made one, and the pairs of words.
 
     The pseudo-word has the column of the first word; that of the second becomes empty.
@@ -248,10 +181,10 @@ def plant(corpus: Corpus, topics: Topics, chance: np.random.Generator) -> tuple[
     renamed[[second for _, second in pairs]] = [first for first, _ in pairs]
     rows = np.repeat(np.arange(corpus.counts.shape[0]), np.diff(corpus.counts.indptr))
     merged = csr_array((corpus.counts.data, (rows, renamed[corpus.counts.indices])), shape=corpus.counts.shape)
-    return Corpus(merged, corpus.words), pairs
+    return WordCounts(merged, corpus.words), pairs
 
 
-def show_senses(corpus: Corpus, topics: Topics, seed: int, workers: int) -> None:
+def show_senses(corpus: WordCounts, topics: LdaTopics, seed: int, workers: int) -> None:
     """Print how well the neighbours of pseudo-words separate by topic.
 
     The sense of each of the two words is the topic that the pseudo-word has in most of the word's documents. A neighbour goes with the
@@ -259,9 +192,9 @@ def show_senses(corpus: Corpus, topics: Topics, seed: int, workers: int) -> None
     go with the topic's word. The number of those with at least four of five is printed too.
     """
     planted, pairs = plant(corpus, topics, np.random.default_rng(0))
-    learned = variational_em(planted.counts, seed)
+    learned = variational_em(planted.counts, TOPICS, seed)
     numbers = csr_array((learned.assignments + 1, planted.counts.indices, planted.counts.indptr), planted.counts.shape)
-    graphs = [word_graph(learned.documents(planted, k, min_df=3), RHO, workers=workers) for k in range(TOPICS)]
+    graphs = [word_graph(binary_documents(planted, learned, k, min_df=3), RHO, workers=workers) for k in range(TOPICS)]
     holds = (corpus.counts > 0).astype(np.float64).tocsc()
     right, found, separated, clearly = 0, 0, 0, 0
     for pair in pairs:
@@ -299,8 +232,8 @@ def main() -> None:
         show_ising(given.workers)
     if set(given.parts) == {"ising"}:
         return
-    corpus = read_ap(given.ap)
-    seeds = {seed: variational_em(corpus.counts, seed) for seed in given.seeds}
+    corpus = read_corpus(str(given.ap / "ap.dat"), str(given.ap / "vocab.txt"))
+    seeds = {seed: variational_em(corpus.counts, TOPICS, seed) for seed in given.seeds}
     best = max(seeds, key=lambda seed: seeds[seed].bound)
     print("\nBounds by seed:", ", ".join(f"{seed} {topics.bound:,.0f}" for seed, topics in seeds.items()))
     # The first call of the kernels compiles them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from importlib.machinery import ModuleSpec
@@ -118,7 +119,12 @@ def test_an_experiment_has_tables_claims_and_files(dice):
     assert result.system("fair").values[:, 0].tolist() == pytest.approx(fair)
     assert found.value("dice", "loaded", "mean") == pytest.approx(loaded.mean())
     verdicts = {each.system: each.verdict for each in found.published}
-    assert verdicts == {"loaded": "as published", "fair": "lower"}
+    assert verdicts == {"loaded": "as published", "fair": "disagrees"}
+    # Our 3.5 is on the better side of 5.5 if lower is better.
+    better = sublex.study(dice(STUDY.replace("tolerance = 0.5", 'tolerance = 0.5\nbetter = "lower"')))
+    assert {each.system: each.verdict for each in better.published} == {"loaded": "as published", "fair": "better"}
+    worse = sublex.study(dice(STUDY.replace("tolerance = 0.5", 'tolerance = 0.5\nbetter = "higher"')))
+    assert {each.system: each.verdict for each in worse.published} == {"loaded": "as published", "fair": "disagrees"}
     assert [each.verdict for each in found.claims] == ["same order", "disagrees"]
     order = found.claims[1].orders[0]
     assert order.difference == pytest.approx(fair.mean() - loaded.mean())
@@ -168,7 +174,7 @@ def test_a_plan_lists_the_units_and_the_files(dice, command):
     file = str(dice())
     code, output, _ = command("study", file, "--plan")
     assert (
-        code == 0 and "numbers.txt" in output and "experiment dice/seed 5" in output and "6 steps of 6 to do" in output
+        code == 0 and "numbers.txt" in output and "experiment dice/seed 5" in output and "6 steps of 6 to do." in output
     )
     assert not Dice.calls
     code, output, _ = command("study", file)
@@ -265,6 +271,54 @@ def test_an_experiment_that_breaks_its_contract_fails(dice, monkeypatch, name, v
     assert len(found.failures) == 1 and message in found.failures[0]
 
 
+def test_plots_have_lines_of_cases_and_lines_over_experiments(dice):
+    plots = """
+[plots.means]
+experiment = "dice"
+lines.rising = {loaded = 2, fair = 1}
+lines.falling = {fair = 2, loaded = 1}
+[plots.sides]
+x = {dice = 6, coin = 2}
+cases = ["fair", "loaded"]
+measure = "most"
+label = "sides"
+"""
+    more = "[experiments]\ncoin = 'dice(\"numbers.txt\", sides=2)'\n"
+    found = sublex.study(dice(STUDY.partition("[plots")[0].replace("[experiments]\n", more) + plots))
+    lines, sides = found.study.plots
+    assert [line.name for line in lines.lines] == ["rising", "falling"] and lines.measure == "mean"
+    assert sides.lines[1] == ("loaded", (("dice", "loaded", 6.0), ("coin", "loaded", 2.0)))
+    page = (found.folder / "report.html").read_text()
+    # Points are in the order of the x axis, and each shows its values.
+    titles = [title for title in re.findall("<title>(.*?)</title>", page) if "sides" in title]
+    assert titles == [
+        f"{case}: sides {x}, most {found.value(name, case, 'most'):.4f}"
+        for case in ("fair", "loaded")
+        for x, name in ((2, "coin"), (6, "dice"))
+    ]
+    assert page.count("<polyline") == 4 and page.count("</i>rising</li>") == 1
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [
+        ("x = {dice = 1, coin = 2}", "no case dice of dice"),
+        ("cases = ['fair']\nx = {dice = 1, coin = 2}", "line 22: no experiment coin"),
+        ("cases = ['fair']\nx = {dice = 1}", r"line 20: \[plots.p\] needs x, a number for each of two experiments"),
+        ("cases = ['fair']\nlines.a = {dice = 1}", "line 20: lines does not go with cases"),
+        ("experiment = 'dice'\nlines.a = {fair = 1}", "line 22: a needs a number for each of two systems"),
+        ("experiment = 'dice'\nlines.a = {fair = 1, heavy = 2}", "line 20: no case heavy of dice"),
+        ("experiment = 'dice'\nlines.a = {fair = 1, loaded = 2}\nx = {fair = 1, loaded = 2}", "line 23: x does not go with lines"),
+    ],
+)  # fmt: skip
+def test_mistakes_about_plots_cost_a_sentence(dice, plot, message):
+    text = STUDY.partition("[plots")[0] + "[plots.p]\n"
+    if "cases" not in plot and "experiment" not in plot:
+        plot = f"experiment = 'dice'\n{plot}"
+    with pytest.raises(InputError, match=message):
+        sublex.study(dice(text + plot + "\n"))
+
+
 def test_a_claim_needs_five_units(dice, monkeypatch):
     monkeypatch.setattr(Dice, "units", ("one", "two"))
     with pytest.raises(InputError, match="line 11: dice has 2 units, and an order is claimed over five or more"):
@@ -280,3 +334,11 @@ def test_studies_of_papers_name_experiments_that_can_be_made(tmp_path):
             call = value if isinstance(value, str) else value["call"]
             made = registry.make("experiment", call)
             assert made.cases and made.measures and made.units, path
+
+
+def test_a_brief_report_counts_expected_figures_and_shows_the_others(dice):
+    own = "[tables.found]\nexperiment = 'dice'\nmeasures = ['mean']\ntolerance = 0.5\nexpected = {fair = 3.5, loaded = 9}\n"
+    found = sublex.study(dice(STUDY + own))
+    brief, whole = ([str(part) for part in parts] for parts in (found.brief_parts(), found.parts()))
+    assert "1 of 2 expected figures moved; the report lists them." in brief
+    assert "found" in whole and "found" not in brief and any(part.startswith("Rolls") for part in brief)

@@ -1,9 +1,10 @@
-"""Fisher vectors over bags of embedded words as a plugin: registers the representation `fisher`."""
+"""Fisher vectors over bags of embedded words as a plugin: registers the representation `fisher`, and an experiment of its paper."""
 
 from typing import Any
 
 from sublex import Expression
 from sublex.contracts.base import Param
+from sublex.contracts.experiments import Experiment
 from sublex.contracts.fitted import FIND, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
@@ -31,6 +32,15 @@ PARAMS = [
     ),
     Param("starts", int, 5, stage="fit", range=(1, 100), help="random starts; the likeliest mixture is kept"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random starts"),
+    Param(
+        "documents",
+        int,
+        0,
+        stage="fit",
+        range=(0, 10**9),
+        open=False,
+        help="learn the mixture from so many documents, drawn by chance; 0 for all",
+    ),
     FIND,
 ]
 
@@ -50,3 +60,29 @@ def make(**params: Any) -> Representation:
 def register_representations(register: Register) -> None:
     """Register `fisher`: cosines of Fisher vectors."""
     register("fisher", make, PARAMS)
+
+
+CLUSTERS = [
+    Param("label", str, "label", help="the field with the label of a document"),
+    Param("width", int, 20, range=(1, 1000), help="dimensions of LSI"),
+    Param("gaussians", tuple, (8, 16), help="numbers of Gaussians of the Fisher vector"),
+    Param("plsa", bool, True, help="compare with PLSA"),
+    Param("lda", Expression, None, help="a model of topics to compare with, such as lda(k=20)"),
+    Param(
+        "yule", int, 0, range=(0, 1000), help="word vectors of so many dimensions by Yule's measure, too; 0 for none"
+    ),
+    Param("runs", int, 20, range=(1, 100), help="random starts"),
+]
+
+
+def clusters(**params: Any) -> Experiment:
+    """Return how well clusters of documents agree with their labels: Fisher vectors, LSI, PLSA and LDA."""
+    from sublex_fisher.experiments import LabelClusters
+
+    return LabelClusters(**params)
+
+
+@hookimpl
+def register_experiments(register: Register) -> None:
+    """Register `fisher_clusters`, on an index of documents with labels."""
+    register("fisher_clusters", clusters, CLUSTERS)

@@ -18,7 +18,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.estimators import linear
 from sublex.estimators.bags import SummedVectors
-from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, rows_of, spans, totals
+from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, random, rows_of, spans, totals
 from sublex.estimators.estimator import Estimator
 from sublex_fisher import gmm
 
@@ -68,7 +68,9 @@ class Fisher(Estimator, SummedVectors):
     starts : int
         The number of random starts of EM. The mixture with the highest likelihood is kept.
     seed : int
-        Determines the starts.
+        Determines the starts, and the documents that are drawn.
+    documents : int
+        The number of documents from which the mixture is learned, drawn by chance; 0 for all.
 
     Attributes
     ----------
@@ -90,7 +92,9 @@ class Fisher(Estimator, SummedVectors):
         variance: bool = False,
         starts: int = 5,
         seed: int = 0,
+        documents: int = 0,
     ):
+        self.documents = documents
         self.words, self.k, self.idf, self.power = words, k, idf, power
         self.l2, self.variance, self.starts, self.seed = l2, variance, starts, seed
         self.x: np.ndarray = np.zeros(0)
@@ -113,8 +117,11 @@ class Fisher(Estimator, SummedVectors):
         self.weights = np.log(np.maximum(docs, 1) / np.maximum(df, 1)) if self.idf else np.ones(len(df))
         if not (self.counts * known).any():
             raise InputError("Fisher: no word of the documents has a vector.")
+        counts = self._drawn(blocks, docs) if 0 < self.documents < docs else self.counts
+        if not (counts * known).any():
+            raise InputError(f"Fisher: no word of {self.documents:,} drawn documents has a vector; draw more.")
         fitted, self.likelihoods = gmm.fit(
-            vectors[known], self.counts[known], self.k,
+            vectors[known], counts[known], self.k,
             starts=self.starts, seed=self.seed, workers=workers, progress=progress,
         )  # fmt: skip
         self.mixture = fitted.mixture
@@ -122,6 +129,17 @@ class Fisher(Estimator, SummedVectors):
         self.x[known] = self.mixture.standard(vectors[known])
         self.gammas = _gammas(self.mixture, self.x, known, workers)
         return self
+
+    def _drawn(self, blocks: Blocks, docs: int) -> np.ndarray:
+        """Return the number of occurrences of each word in documents that are drawn by chance."""
+        drawn = np.zeros(docs, bool)
+        drawn[random(self.seed, docs).permutation(docs)[: self.documents]] = True
+        begin, found = 0, np.zeros(len(self.counts))
+        for block in blocks():
+            rows = block[np.flatnonzero(drawn[begin : begin + block.shape[0]])]
+            found += np.bincount(rows.indices, rows.data, len(found))
+            begin += block.shape[0]
+        return found
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
         """Return the Fisher vectors of documents, float64, one row for each. A row holds one part for each Gaussian."""

@@ -164,12 +164,18 @@ COMPARED = [
     Param("lda", Expression, None, help="a model of topics to compare with, such as lda(k=100)"),
     Param("width", int, 200, range=(1, 2000), help="dimensions of LSI"),
 ]
-CLASSIFICATION = [
-    *COMPARED,
+TITLES = [
     Param("category", str, "category", help="the stored field with the category of a document"),
     Param("categories", int, 10, range=(2, 1000), help="categories, those with most titles"),
     Param("each", int, 500, range=(2, 10**6), help="the most titles of a category"),
     Param("splits", int, 5, range=(1, 100), help="splits into titles to learn from and titles to measure"),
+]
+CLASSIFICATION = [*COMPARED, *TITLES]
+SETTINGS = [
+    COMPARED[0],
+    *TITLES,
+    Param("most", tuple, (10, 50, 100, 150, 200, 400), help="numbers of keyphrases that inference considers"),
+    Param("sweeps", tuple, (10, 100, 1000, 5000), help="numbers of sweeps of Gibbs sampling"),
 ]
 RELATEDNESS = [
     *COMPARED,
@@ -186,6 +192,13 @@ def classification(**params: Any) -> Experiment:
     return TitleClassification(**params)
 
 
+def settings(**params: Any) -> Experiment:
+    """Return the classification of titles by keyphrases, with several settings of their inference."""
+    from sublex_laki.experiments import TitleSettings
+
+    return TitleSettings(**params)
+
+
 def relatedness(**params: Any) -> Experiment:
     """Return the correlation of people's ratings of pairs of phrases with cosines of their representations."""
     from sublex_laki.experiments import PhraseRelatedness
@@ -195,6 +208,7 @@ def relatedness(**params: Any) -> Experiment:
 
 @hookimpl
 def register_experiments(register: Register) -> None:
-    """Register `laki_classification` and `laki_relatedness`, on an index to which the models are fitted."""
+    """Register `laki_classification`, `laki_settings` and `laki_relatedness`, on an index to which the models are fitted."""
     register("laki_classification", classification, CLASSIFICATION)
+    register("laki_settings", settings, SETTINGS)
     register("laki_relatedness", relatedness, RELATEDNESS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sublex.estimators.bags import damped
 from sublex.estimators.classification import accuracy, draws, expect_scikit_learn
 from sublex.estimators.svd import truncated_svd
 from sublex.tools.plain_files import read_text
+from sublex_laki.estimator import encode
 from sublex_laki.representation import LEAST_IN_QUERY
 
 # Costs of errors that are tried, with rows of length 1.
@@ -91,29 +92,31 @@ def cases_of(lda: Any) -> tuple[str, ...]:
     return ("LAKI", *(["LDA"] if lda is not None else []), "LSI", "BoW", "EKM")
 
 
-class TitleClassification:
-    """Accuracy of a linear machine on titles of the categories with most documents, by splits of the titles."""
+class _OnTitles:
+    """An experiment on titles of the categories with most documents, whose units are splits of the titles."""
 
     measures = ("accuracy",)
     needs_index = True
+    cases: tuple[str, ...] = ()
 
-    def __init__(self, *, model: Any, lda: Any, category: str, categories: int, each: int, splits: int, width: int):
+    def __init__(self, *, model: Any, category: str, categories: int, each: int, splits: int):
         expect_scikit_learn("Classification of titles")
-        self.model, self.lda, self.category, self.width = model, lda, category, width
-        self.categories, self.each = categories, each
-        self.cases = cases_of(lda)
+        self.model, self.category, self.categories, self.each = model, category, categories, each
         self.units = tuple(f"split {number}" for number in range(1, splits + 1))
         self._rows: dict[str, Any] = {}
         self._of: np.ndarray | None = None
 
+    def made(self, texts: Sequence[str], work: ExperimentWork) -> Iterator[tuple[str, Any]]:
+        """Yield each case with the rows of the titles."""
+        raise NotImplementedError
+
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the accuracy of each representation on the titles that a split leaves."""
+        """Return the accuracy of a linear machine on the titles that a split leaves, for each case."""
         if self._of is None:
             chosen = self._chosen(work.index)
-            texts = ComparedTexts(work, [title for title, _ in chosen], self.model, self.lda, self.width)
-            for done, case in enumerate(self.cases):
+            for done, (case, rows) in enumerate(self.made([title for title, _ in chosen], work), 1):
+                self._rows[case] = rows
                 work.progress(done, 2 * len(self.cases), "representations")
-                self._rows[case] = texts.rows(case)
             self._of = np.array([category for _, category in chosen])
         number = len(self._of)
         learned = np.sort(draws(np.arange(number), round(LEARNED * number), (self.units.index(unit),)))
@@ -142,6 +145,48 @@ class TitleClassification:
             own = [item for item in texts.values() if item[1] == name]
             found += [own[k] for k in np.sort(draws(np.arange(len(own)), self.each, (7, place))).tolist()]
         return found
+
+
+class TitleClassification(_OnTitles):
+    """Accuracy on titles by representation."""
+
+    def __init__(self, *, lda: Any, width: int, **given: Any):
+        super().__init__(**given)
+        self.lda, self.width = lda, width
+        self.cases = cases_of(lda)
+
+    def made(self, texts: Sequence[str], work: ExperimentWork) -> Iterator[tuple[str, Any]]:
+        """Yield the rows of each representation."""
+        compared = ComparedTexts(work, texts, self.model, self.lda, self.width)
+        return ((case, compared.rows(case)) for case in self.cases)
+
+
+class TitleSettings(_OnTitles):
+    """Accuracy on titles by the keyphrases that inference considers, and by the sweeps of Gibbs sampling (figures 5 and 8).
+
+    Keyphrases are inferred by belief propagation; sweeps consider 200 of them, and count samples, as in the paper.
+    """
+
+    def __init__(self, *, most: Sequence[Any], sweeps: Sequence[Any], **given: Any):
+        super().__init__(**given)
+        for name, values in (("most", most), ("sweeps", sweeps)):
+            for value in values:
+                if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100_000:
+                    raise InputError(f"{name} has {value!r}; give numbers from 1 to 100,000.")
+        self.options: dict[str, dict[str, Any]] = {
+            **{f"{value:,} keyphrases": {"most": value} for value in most},
+            **{f"{value:,} sweeps": {"method": "gibbs", "estimate": "samples", "sweeps": value} for value in sweeps},
+        }
+        self.cases = tuple(self.options)
+
+    def made(self, texts: Sequence[str], work: ExperimentWork) -> Iterator[tuple[str, Any]]:
+        """Yield the rows of each setting."""
+        loaded = work.index.representation(self.model)
+        model = loaded.model
+        units = csr_array(model.units.of_texts(loaded.inputs.of_texts(texts)))
+        for case, options in self.options.items():
+            found = encode(model.capped, units, length=model.length, workers=work.workers, **options)
+            yield case, unit(found.sqrt())
 
 
 class PhraseRelatedness:

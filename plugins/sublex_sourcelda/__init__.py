@@ -112,7 +112,14 @@ ON_ARCHIVE = [ARCHIVE, SWEEPS, SEEDS]
 GRAPHICAL = [*ON_ARCHIVE, Param("chains", int, 5, range=(1, 100), help="chains of which the likeliest counts")]
 INTEGRATE = [*ON_ARCHIVE, Param("lambdas", tuple, (0.1, 0.5, 1.0), help="fixed values of lambda")]
 REUTERS = [*ON_ARCHIVE, Param("k", int, 100, range=(1, 10_000), help="topics that are left in the end")]
+MIXED = [*ON_ARCHIVE, Param("mixed", bool, False, help="among all sources of the archive, and topics without a label")]
+TRACE = [
+    ARCHIVE,
+    SEEDS,
+    Param("after", tuple, (1, 20, 50, 100, 150, 200, 300, 500), help="the sweeps that are looked at"),
+]
 SMOOTHING = [ARCHIVE, Param("sources", int, 10, range=(1, 80), help="how many sources are looked at")]
+CURVES = [*SMOOTHING, Param("steps", int, 10, range=(2, 100), help="steps of lambda from 0 to 1")]
 
 
 def graphical(**params: Any) -> Experiment:
@@ -130,14 +137,14 @@ def integrate(**params: Any) -> Experiment:
 
 
 def wiki(**params: Any) -> Experiment:
-    """Return the share of tokens with the right topic, on a corpus drawn from known sources."""
+    """Return how right topics are on a corpus that was drawn from known sources."""
     from sublex_sourcelda.experiments import WikiTopics
 
     return WikiTopics(**params)
 
 
 def reuters(**params: Any) -> Experiment:
-    """Return the number of labelled topics of Reuters that are left at the end."""
+    """Return the labelled topics of Reuters that are left at the end: how many, and their words."""
     from sublex_sourcelda.experiments import ReutersLabels
 
     return ReutersLabels(**params)
@@ -150,11 +157,35 @@ def smoothed_lambda(**params: Any) -> Experiment:
     return LambdaSmoothing(**params)
 
 
+def likelihoods(**params: Any) -> Experiment:
+    """Return the likelihood of the graphical example by sweep."""
+    from sublex_sourcelda.experiments import LikelihoodBySweep
+
+    return LikelihoodBySweep(**params)
+
+
+def source_spread(**params: Any) -> Experiment:
+    """Return how divergent topics are from the source that they are drawn from."""
+    from sublex_sourcelda.experiments import SourceSpread
+
+    return SourceSpread(**params)
+
+
+def lambda_curves(**params: Any) -> Experiment:
+    """Return how divergent topics are from their source by lambda."""
+    from sublex_sourcelda.experiments import LambdaCurves
+
+    return LambdaCurves(**params)
+
+
 @hookimpl
 def register_experiments(register: Register) -> None:
     """Register the experiments of the paper, on the data that its authors published."""
     register("sourcelda_graphical", graphical, GRAPHICAL)
     register("sourcelda_integrate", integrate, INTEGRATE)
-    register("sourcelda_wiki", wiki, ON_ARCHIVE)
+    register("sourcelda_wiki", wiki, MIXED)
     register("sourcelda_reuters", reuters, REUTERS)
     register("sourcelda_smoothing", smoothed_lambda, SMOOTHING)
+    register("sourcelda_trace", likelihoods, TRACE)
+    register("sourcelda_sources", source_spread, SMOOTHING)
+    register("sourcelda_curves", lambda_curves, CURVES)

@@ -18,11 +18,12 @@ from scipy.special import rel_entr
 
 from sublex.contracts.experiments import ExperimentWork
 from sublex.errors import InputError
+from sublex.estimators.topics.coherence import listed_words, npmi, top_words
 from sublex.estimators.topics.counts import Tokens
 from sublex_sourcelda.gibbs import SourceChain
 from sublex_sourcelda.model import SourceLDA
 from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
-from sublex_sourcelda.smoothing import divergence, smoothings
+from sublex_sourcelda.smoothing import divergence, divergences, smoothings
 
 # What the authors' build for the graphical example adds to each count. Their script sets lambda to 25.
 GRAPHICAL_EPSILON, GRAPHICAL_LAMBDA = 0.1, 25
@@ -30,6 +31,26 @@ GRAPHICAL_EPSILON, GRAPHICAL_LAMBDA = 0.1, 25
 MOST_BYTES = 1 << 26
 # The last sweeps over which a likelihood is averaged.
 LAST = 20
+# The words of topics that table I of the paper prints, by label and model.
+TABLE_I = {
+    "inventories": {
+        "Source-LDA": "inventory cost stock accounting goods management time costs financial process",
+        "IR-LDA": "systems products said information technology company data network kodak available",
+        "CTM": "sales year sold retail given place marketing improved passed addition",
+    },
+    "natural_gas": {
+        "Source-LDA": "gas natural used water oil carbon cubic energy fuel million",
+        "IR-LDA": "corp contract company services unit subsidiary completed work dlr received",
+        "CTM": "gas said total value near natural properties california wells future",
+    },
+    "balance_of_payments": {
+        "Source-LDA": "account surplus deficit current balance currency trade exchange capital foreign",
+        "IR-LDA": "said public state private planned reduce local added make did",
+        "CTM": "said june april beginning great later remain reserve equivalent imported",
+    },
+}
+# The topics that are drawn from each source, as in figure 2.
+DRAWN = 1000
 
 
 class Data(NamedTuple):
@@ -114,6 +135,14 @@ def chain_of(data: Data, priors: Priors, alphas: float = 50.0, seed: int = 0) ->
     return SourceChain(data.tokens, len(data.words), priors, 200 / len(data.words), alphas, seed=seed)
 
 
+def graphical_data(archive: str | os.PathLike[str]) -> tuple[Data, np.ndarray]:
+    """Return the documents of the graphical example, and the topics that they were drawn from."""
+    data = data_of(archive, "graphical/corpus.dat", "graphical/ks.dat")
+    numbers = {word: number for number, word in enumerate(data.words)}
+    truth = sources_of(read(archive, "graphical/phi.dat"), numbers)[1].toarray()
+    return data, truth / truth.sum(axis=1, keepdims=True)
+
+
 class _Counter:
     """Reports the sweeps of several chains as one progress."""
 
@@ -153,10 +182,7 @@ class GraphicalExample(_OnArchive):
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
         """Return the mean divergence of the topics by each model."""
-        data = data_of(self.archive, "graphical/corpus.dat", "graphical/ks.dat")
-        numbers = {word: number for number, word in enumerate(data.words)}
-        truth = sources_of(read(self.archive, "graphical/phi.dat"), numbers)[1].toarray()
-        truth /= truth.sum(axis=1, keepdims=True)
+        data, truth = graphical_data(self.archive)
         source = data.sources.toarray() / data.sources.sum(axis=1)[:, None]
         advance, first = _Counter(work, self.sweeps * (2 * self.chains + 1)), self.units.index(unit) * self.chains
         found = {}
@@ -207,46 +233,202 @@ class IntegratedLambda(_OnArchive):
         return found
 
 
-class WikiTopics(_OnArchive):
-    """The share of tokens with the right topic when the sources are exactly those of the documents."""
+class LikelihoodBySweep(_OnArchive):
+    """The likelihood of the graphical example after some sweeps, and the divergence of its topics from the true ones."""
 
-    measures = ("right",)
-    cases = ("Source-LDA", "EDA", "CTM")
+    measures = ("log-likelihood", "JS divergence")
+
+    def __init__(self, *, after: Sequence[Any], **given: Any):
+        super().__init__(sweeps=0, **given)
+        for value in after:
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100_000:
+                raise InputError(f"after has {value!r}; give numbers of sweeps, 1 to 100,000.")
+        self.after = {f"sweep {value}": value for value in sorted(set(after))}
+        self.cases = tuple(self.after)
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the share for each model."""
-        data, key = wiki_data(self.archive, "wiki/ks_bijective.dat")
-        priors = {
-            "Source-LDA": source_priors(data.sources, 0, points_of(5, 2, 10)),
-            "EDA": fixed_priors(data.sources, 0),
-            "CTM": concept_priors(data.sources, 0),
-        }
+        """Return the figures of a chain with the settings of the authors' script."""
+        data, truth = graphical_data(self.archive)
+        priors = source_priors(data.sources, 0, points_of(GRAPHICAL_LAMBDA, 0, 1), GRAPHICAL_EPSILON)
+        chain = chain_of(data, priors, alphas=10, seed=self.units.index(unit))
+        advance, done, found = _Counter(work, max(self.after.values())), 0, {}
+        for case, sweeps in self.after.items():
+            swept(chain, sweeps - done, advance)
+            done = sweeps
+            found[case] = [chain.log_likelihood(), float(js(chain.phi().T, truth).mean())]
+        return found
+
+
+class WikiTopics(_OnArchive):
+    """Topics of documents that were drawn from known sources, beside the true ones.
+
+    The measures are the share of tokens with the right topic; the divergence of the topics of documents from the true
+    ones, both sorted, summed over documents; and the mean coherence of topics, NPMI over documents. The topics of LDA
+    stand for the sources that are least divergent. The sources are exactly those of the documents; or, with `mixed`, all
+    578, of which models with topics without a label leave 100.
+    """
+
+    measures = ("right", "JS of documents", "NPMI")
+
+    def __init__(self, *, mixed: bool, **given: Any):
+        super().__init__(**given)
+        self.mixed = mixed
+        self.cases = ("Source-LDA", "EDA", "CTM", "LDA")
+
+    def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
+        """Return the figures of each model."""
+        data, key = wiki_data(self.archive, "wiki/ks_src.dat" if self.mixed else "wiki/ks_bijective.dat")
+        starts = data.tokens.starts
+        truth = data.tokens.document_topics(key.astype(np.int32), int(key.max()) + 1).toarray()
+        truth = _sorted_shares(truth / np.maximum(np.diff(starts), 1)[:, None])
+        counts = data.tokens.document_topics(data.tokens.words, len(data.words))
         advance, seed = _Counter(work, self.sweeps * len(self.cases)), self.units.index(unit)
-        return {
-            case: [float((swept(chain_of(data, own, seed=seed), self.sweeps, advance).z == key).mean())]
-            for case, own in priors.items()
-        }
+        found = {}
+        for case in self.cases:
+            chain, labels = self._fitted(case, data, seed, advance, truth.shape[1])
+            right = float((labels[chain.z] == key).mean())
+            theta = _sorted_shares(chain.theta())
+            width = max(theta.shape[1], truth.shape[1])
+            apart = js(_padded(theta, width), _padded(truth, width)).sum()
+            found[case] = [right, float(apart), float(npmi(counts, top_words(chain.phi())).mean())]
+        return found
+
+    def _fitted(
+        self, case: str, data: Data, seed: int, advance: Callable[[], None], topics: int
+    ) -> tuple[SourceChain, np.ndarray]:
+        """Return a chain at its end, and the source of each of its topics; -1 for none."""
+        if case == "LDA":
+            chain = swept(chain_of(data, fixed_priors(data.sources[:0], topics), seed=seed), self.sweeps, advance)
+            source = data.sources.toarray() / data.sources.sum(axis=1)[:, None]
+            return chain, np.array([int(js(column[None], source).argmin()) for column in chain.phi().T])
+        if not self.mixed:
+            priors = {
+                "Source-LDA": lambda: source_priors(data.sources, 0, points_of(5, 2, 10)),
+                "EDA": lambda: fixed_priors(data.sources, 0),
+                "CTM": lambda: concept_priors(data.sources, 0),
+            }[case]()
+            return swept(chain_of(data, priors, seed=seed), self.sweeps, advance), np.arange(data.sources.shape[0])
+        kind = {"Source-LDA": "full", "EDA": "eda", "CTM": "ctm"}[case]
+        model = SourceLDA(topics, kind, self.sweeps, 5, 2, points=10, smooth=False, alphas=50, seed=seed)
+        model.fit_tokens(data.tokens, data.sources, progress=lambda done, total: advance() if done < total else None)
+        assert model.chain_ is not None
+        return model.chain_, model.topics_
+
+
+def _sorted_shares(rows: np.ndarray) -> np.ndarray:
+    """Return rows with their values in falling order."""
+    return -np.sort(-rows, axis=1)
+
+
+def _padded(rows: np.ndarray, width: int) -> np.ndarray:
+    """Return rows with zeros on the right up to a width."""
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
 
 
 class ReutersLabels(_OnArchive):
-    """The topics of Reuters that are left at the end: how many of `k` have a label."""
+    """The topics of Reuters that are left at the end: how many of `k` have a label, and the words of those in table I.
 
-    measures = ("labelled topics",)
-    cases = ("Source-LDA", "CTM")
+    For each label of table I, the share of the ten words that the table has for the model is measured; it is 0 if no topic
+    has the label. IR-LDA gives each topic of LDA the label whose source is nearest to its ten best words, by tf-idf.
+    """
+
+    measures = ("labelled topics", *TABLE_I)
+    cases = ("Source-LDA", "CTM", "IR-LDA")
 
     def __init__(self, *, k: int, **given: Any):
         super().__init__(**given)
         self.k = k
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the number of labelled topics by each model."""
+        """Return the figures of each model."""
         data = data_of(self.archive, "reuters/input.dat", "reuters/ks.dat")
         found, seed = {}, self.units.index(unit)
         for done, (case, model) in enumerate((("Source-LDA", "full"), ("CTM", "ctm"))):
             work.progress(done, len(self.cases), "models")
             fitted = SourceLDA(self.k, model, self.sweeps, alphas=50, seed=seed).fit_tokens(data.tokens, data.sources)
-            found[case] = [float((fitted.topics_ >= 0).sum())]
+            found[case] = self._figures(case, data, fitted.topics_, fitted.phi_)
+        work.progress(2, len(self.cases), "models")
+        chain = swept(chain_of(data, fixed_priors(data.sources[:0], self.k), seed=seed), self.sweeps)
+        found["IR-LDA"] = self._figures("IR-LDA", data, nearest_sources(data.sources, chain.phi()), chain.phi())
         return found
+
+    def _figures(self, case: str, data: Data, sources: np.ndarray, phi: np.ndarray) -> list[float]:
+        """Return the number of topics with a label, and for each label of table I the share of its words."""
+        words, shares = top_words(phi), []
+        for label, printed in TABLE_I.items():
+            wanted = set(printed[case].split())
+            own = [
+                words[k] for k, source in enumerate(sources.tolist()) if source >= 0 and data.labels[source] == label
+            ]
+            found = [len({data.words[w] for w in ten.tolist()} & wanted) for ten in own]
+            shares.append(max(found, default=0) / len(wanted))
+        return [float((sources >= 0).sum()), *shares]
+
+
+def nearest_sources(sources: csr_array, phi: np.ndarray) -> np.ndarray:
+    """Return the source of each topic with the highest cosine to its ten best words, both by tf-idf."""
+    df = np.maximum((sources > 0).sum(axis=0), 1)
+    idf = np.log(sources.shape[0] / df)
+    texts = sources.toarray() * idf
+    lengths = np.sqrt((texts**2).sum(axis=1))
+    query = np.zeros(phi.shape)
+    for topic, words in enumerate(listed_words(phi)):
+        query[words, topic] = idf[words]
+    found: np.ndarray = ((texts @ query) / np.where(lengths > 0, lengths, 1)[:, None]).argmax(axis=0)
+    return found
+
+
+class _OnSources:
+    """An experiment on the first sources of Reuters, which are its units."""
+
+    needs_index = False
+
+    def __init__(self, *, archive: str, sources: int):
+        self.archive = archive
+        self.units = tuple(f"source {number}" for number in range(1, sources + 1))
+
+    def source(self, unit: str) -> tuple[csr_array, int]:
+        """Return the row of a source, and the number of words that it lacks."""
+        counts, number = data_of(self.archive, "reuters/input.dat", "reuters/ks.dat").sources, self.units.index(unit)
+        if number >= counts.shape[0]:
+            raise InputError(f"{self.archive} has {counts.shape[0]} sources of Reuters, and not {len(self.units)}.")
+        row = counts[[number]]
+        row.eliminate_zeros()
+        return row, row.shape[1] - row.nnz
+
+
+class SourceSpread(_OnSources):
+    """The divergence of topics from the source that they are drawn from: its least, its quartiles, its largest (figure 2)."""
+
+    measures = ("JS divergence",)
+    cases = ("lowest", "lower quartile", "median", "upper quartile", "highest")
+
+    def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
+        """Return the quantiles over the topics of a source."""
+        row, lacking = self.source(unit)
+        found = divergences(row.data, lacking, 1.0, np.random.default_rng(0), draws=DRAWN)
+        quantiles = np.quantile(found, [0, 0.25, 0.5, 0.75, 1])
+        return {case: [float(value)] for case, value in zip(self.cases, quantiles, strict=True)}
+
+
+class LambdaCurves(_OnSources):
+    """The divergence of topics from their source by lambda, as it is, and mapped by the function g (figures 3 and 4)."""
+
+    measures = ("divergence", "divergence with g")
+
+    def __init__(self, *, steps: int, **given: Any):
+        super().__init__(**given)
+        self.at = {f"{x:g}": x for x in np.linspace(0, 1, steps + 1).round(4).tolist()}
+        self.cases = tuple(self.at)
+
+    def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
+        """Return the mean divergence at each lambda."""
+        row, lacking = self.source(unit)
+        g, chance = smoothings(row)[0], np.random.default_rng(1)
+        return {
+            case: [divergence(row.data, lacking, float(curve(x)), chance) for curve in (float, g)]
+            for case, x in self.at.items()
+        }
 
 
 class LambdaSmoothing:

@@ -29,7 +29,19 @@ NEGLIGIBLE = 1e-9
 def divergence(
     counts: np.ndarray, lacking: int, exponent: float, generator: np.random.Generator, epsilon: float = EPSILON
 ) -> float:
-    """Return the mean Jensen-Shannon divergence, in nats, between a source and `DRAWS` topics.
+    """Return the mean Jensen-Shannon divergence, in nats, between a source and `DRAWS` topics; see `divergences`."""
+    return float(divergences(counts, lacking, exponent, generator, epsilon).mean())
+
+
+def divergences(
+    counts: np.ndarray,
+    lacking: int,
+    exponent: float,
+    generator: np.random.Generator,
+    epsilon: float = EPSILON,
+    draws: int = DRAWS,
+) -> np.ndarray:
+    """Return the Jensen-Shannon divergence, in nats, between a source and each of some topics.
 
     The topics are drawn from the Dirichlet distribution with the parameters (count + epsilon)^exponent. `counts` are
     the counts of the words of the source, all above 0. The other `lacking` words of the vocabulary have the count 0.
@@ -39,16 +51,17 @@ def divergence(
         counts, lacking = np.append(counts, np.zeros(lacking)), 0
     weights = counts + epsilon
     source = weights / weights.sum()
-    drawn = generator.standard_gamma(weights**exponent, (DRAWS, len(weights)))
+    drawn = generator.standard_gamma(weights**exponent, (draws, len(weights)))
     # Words outside the source add log(2) / 2 times their probability. So only the sum of their probabilities matters,
     # which is a gamma variable too.
-    rest = generator.standard_gamma(lacking * epsilon**exponent, DRAWS) if lacking else np.zeros(DRAWS)
+    rest = generator.standard_gamma(lacking * epsilon**exponent, draws) if lacking else np.zeros(draws)
     total = drawn.sum(axis=1) + rest
     topic = drawn / total[:, None]
     middle = (topic + source) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(topic > 0, topic * np.log(topic / middle), 0) + source * np.log(source / middle)
-    return float((terms.sum(axis=1) / 2 + rest / total * np.log(2) / 2).mean())
+    found: np.ndarray = terms.sum(axis=1) / 2 + rest / total * np.log(2) / 2
+    return found
 
 
 class Smoothing:

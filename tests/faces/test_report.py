@@ -324,3 +324,17 @@ def test_a_page_of_hostile_texts_runs_none_of_them(tmp_path):
 def test_a_dataset_of_ir_datasets_is_named_as_a_whole():
     topics = Topics([Topic("1", "one", {}), Topic("2", "two", {})], "irds:beir/scifact/test", "irds", ("text",))
     assert "irds:beir/scifact/test, by text" in render_page(tiny(topics=topics))
+
+
+def test_a_plot_of_negative_values_stays_in_its_frame_and_has_short_marks():
+    from sublex.report.svg import lines
+
+    close = lines([("a", [1, 2], [0.75, 0.78])], "x", "accuracy", from_zero=False)
+    first, last = (float(p.split(",")[1]) for p in re.search(r'polyline points="([^"]*)"', close)[1].split())
+    # The lowest and the highest value are near the edges.
+    assert 230 < first <= 258 and 12 <= last < 40 and ">0.76<" in close
+    text = lines([("a", [1, 2, 3], [-160_877.0, -150_331.0, -149_818.0])], "sweeps", "likelihood")
+    heights = [float(point.split(",")[1]) for point in re.search(r'polyline points="([^"]*)"', text)[1].split()]
+    # The area of the plot is from 12 to 258 pixels.
+    assert all(12 <= height <= 258.05 for height in heights) and heights == sorted(heights, reverse=True)
+    assert ">-156k<" in text or ">-155k<" in text

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from sublex.studies.study_lock import MovedFigure
 
 
-def study(result: StudyResult) -> Shown:
-    """Return the results of a study as Shown. The exit code is 2 if a system failed."""
+def study(result: StudyResult, brief: bool = False) -> Shown:
+    """Return the results of a study as Shown; `brief` leaves out comparisons. The exit code is 2 if a system failed."""
 
     def lines() -> Iterator[Line]:
-        yield from part_lines(result.parts())
+        yield from part_lines(result.brief_parts() if brief else result.parts())
         yield line()
         done, kept = counted(_steps(result.done), "step"), counted(_steps(result.kept), "step")
         yield line(f"{done} done, {kept} kept, {result.seconds:.1f} s; all of it is in {result.folder}", indent=0)
@@ -116,8 +116,9 @@ def planned(plan: StudyPlan) -> Shown:
         if any(s.step.startswith("index ") and s.state not in ("kept", "read") for s in plan.steps):
             yield line("Models to fit are listed when their index is there.", indent=0)
         left = [each for each in plan.steps if each.state not in ("kept", "read")]
-        known = f", about {duration(plan.seconds)} and {size(plan.nbytes)} as far as is known" if left else ""
-        yield line(f"{counted(len(left), 'step')} of {len(plan.steps)} to do{known}.", indent=0)
+        known = [duration(plan.seconds)] * bool(plan.seconds) + [size(plan.nbytes)] * bool(plan.nbytes)
+        about = f", about {' and '.join(known)} as far as is known" if left and known else ""
+        yield line(f"{counted(len(left), 'step')} of {len(plan.steps)} to do{about}.", indent=0)
 
     head = ("step", "state", "seconds", "bytes")
     data = {

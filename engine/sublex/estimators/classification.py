@@ -58,8 +58,10 @@ def _correct(c: float, x: np.ndarray, classes: np.ndarray, new: np.ndarray, trut
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
-    if len(np.unique(classes)) == 1:
-        return float((truth == classes[0]).mean())
+    names, sizes = np.unique(classes, return_counts=True)
+    # Rows of zeros tell nothing, and the most frequent class is the best guess.
+    if len(names) == 1 or not x.shape[1]:
+        return float((truth == names[sizes.argmax()]).mean())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine = LinearSVC(C=c, random_state=0, max_iter=2000, tol=1e-3).fit(x, classes)

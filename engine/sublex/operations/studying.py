@@ -50,6 +50,14 @@ def study(
         sublex study animals.toml
         sublex study animals.toml --check
     """
+    return _study(context, file, out, plan, check, collections, allow, download, workers)
+
+
+def _study(
+    context: OperationContext, file: str, out: str | None, plan: bool, check: bool, collections: str | None,
+    allow: tuple[str, ...], download: bool, workers: int | None, brief: bool = False,
+) -> Shown:  # fmt: skip
+    """Run, check or plan a study; `brief` shows its tables and verdicts without comparisons."""
     from sublex.display.study import checked, planned
     from sublex.display.study import study as shown
     from sublex.studies.begin import begin_study
@@ -66,7 +74,7 @@ def study(
     context.prepare("analyze order-terms build read-json search number-terms read-runs write-runs")
     if check:
         return checked(*check_study(asked, store, places, context.registry, context, threads(workers)))
-    return shown(run_study(asked, store, places, context.registry, context, threads(workers)))
+    return shown(run_study(asked, store, places, context.registry, context, threads(workers)), brief)
 
 
 @operation(needs=Needs.NOTHING, faces=("cli",), forms=FIGURES)
@@ -82,9 +90,9 @@ def reproduce(
 ) -> Shown:
     """Run the study of a paper, and say which of its results hold.
 
-    The study comes with Sublex. Each result that open data can test becomes a row with a verdict: as published, same
-    order, or disagrees. The others say why they cannot be tested. PAPER is dcot, fisher, laki, sourcelda or swg. The study
-    is like any other: it resumes, and leaves a folder.
+    The study comes with Sublex. Each result that open data can test becomes a row with a verdict: as published,
+    better, same order, or disagrees. The others say why they cannot be tested. PAPER is dcot, fisher, laki, sourcelda or
+    swg. The study is like any other: it resumes, and leaves a folder, whose report has the comparisons too.
 
     Args:
         collections: The folder of collections; --plan lists the files that are looked for.
@@ -102,7 +110,7 @@ def reproduce(
     if not folder:
         raise InputError("Name the folder of the collections by --collections, or by $SUBLEX_COLLECTIONS.")
     place = out or f"{file.stem}-study"
-    return study(context, file=str(file), out=place, plan=plan, check=check, collections=folder, workers=workers)
+    return _study(context, str(file), place, plan, check, folder, (), False, workers, brief=True)
 
 
 @operation(name="study new", needs=Needs.NOTHING, faces=("cli",), forms=("table",))

@@ -33,20 +33,27 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def lines(
-    series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False
-) -> str:
+    series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False,
+    from_zero: bool = True,
+) -> str:  # fmt: skip
     """Return a plot of curves over common axes. Each point shows its values as a tooltip.
 
-    `log` makes the x axis logarithmic.
+    `log` makes the x axis logarithmic. Without `from_zero`, the y axis begins near the lowest value.
     """
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
     place = np.log if log else np.asarray
     marks = sorted(set(xs.tolist())) if log else ticks(xs.min(), xs.max())
-    y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
-    frame = _Frame((float(place(xs.min())), float(place(xs.max()))), (y_marks[0], max(y_marks[-1], ys.max())))
+    room = 0.05 * float(np.ptp(ys)) or 0.05 * abs(float(ys.max())) or 1.0
+    if from_zero:
+        y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
+        heights = min(y_marks[0], ys.min()), max(y_marks[-1], ys.max())
+    else:
+        heights = float(ys.min()) - room, float(ys.max()) + room
+        y_marks = ticks(*heights)
+    frame = _Frame((float(place(xs.min())), float(place(xs.max()))), heights)
     parts = [
-        frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, f"{y:g}") for y in y_marks], x_label, y_label)
+        frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, _short(y)) for y in y_marks], x_label, y_label)
     ]
     for number, (name, x, y) in enumerate(series):
         points = [frame.at(float(place(a)), b) for a, b in zip(x, y, strict=True)]
@@ -57,6 +64,11 @@ def lines(
             parts.append(_mark(number, a, b, title))
         parts.append("</g>")
     return _svg(frame.width, frame.height, parts, f"{y_label} by {x_label}", "plot")
+
+
+def _short(value: float) -> str:
+    """Return a number as the text of a mark; from 10,000 on in thousands, so that it is short."""
+    return f"{value:g}" if abs(value) < 10_000 else f"{value / 1000:g}k"
 
 
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
@@ -130,7 +142,7 @@ class _Frame:
     """A plotting area with margins, which maps values to positions. `x` and `y` are the values at its edges."""
 
     width, height = 440, 300
-    left, right, top, bottom = 50, width - 16, 12, height - 42
+    left, right, top, bottom = 64, width - 16, 12, height - 42
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float]):
         self.x_low, self.x_span = x[0], (x[1] - x[0]) or 1.0

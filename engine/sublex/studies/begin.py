@@ -10,7 +10,8 @@ from typing import Any
 from sublex.errors import InputError
 from sublex.studies.places import StudyPlaces
 from sublex.studies.store import StudyStore
-from sublex.studies.study_file import Study, read_study, study_of
+from sublex.studies.study_file import read_study, study_of
+from sublex.studies.study_plans import Study
 from sublex.tools.arguments import file_path
 
 # What follows the name of a study file in the name of its folder.

@@ -12,8 +12,8 @@ from sublex.studies.places import StudyPlaces
 from sublex.studies.results import StudyResult
 from sublex.studies.run_study import run_study
 from sublex.studies.store import CHECK, StudyStore
-from sublex.studies.study_file import Study
 from sublex.studies.study_lock import MovedFigure, moved, read_lock
+from sublex.studies.study_plans import Study
 
 
 def check_study(

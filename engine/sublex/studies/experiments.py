@@ -23,7 +23,7 @@ from sublex.studies.expressions import experiment_of
 from sublex.studies.identity import code_of, versions
 from sublex.studies.results import ExperimentResult, SystemResult
 from sublex.studies.steps import StudyWork, model_fingerprint
-from sublex.studies.study_file import ClaimPlan, ExperimentPlan, PlotPlan, Study, TablePlan
+from sublex.studies.study_plans import ClaimPlan, ExperimentPlan, PlotPlan, Study, TablePlan
 from sublex.tools.arguments import threads
 from sublex.tools.messages import clean_lines, near_names
 
@@ -104,26 +104,28 @@ def with_experiments(study: Study, made: Mapping[str, MadeExperiment | str]) -> 
     """
 
     def whole(plan: Any, kind: str) -> Any:
-        experiment = made.get(plan.experiment) if plan.experiment else None
-        if not isinstance(experiment, MadeExperiment):
+        where, known = study.where((kind, plan.name)), []
+        for name, cases, measures in _named(plan):
+            experiment = made.get(name)
+            if not isinstance(experiment, MadeExperiment):
+                continue
+            own = experiment.experiment
+            for what, given, there in (("case", cases, own.cases), ("measure", measures, own.measures)):
+                for each in given:
+                    if each not in there:
+                        raise InputError(f"{where}: no {what} {each} of {name}; there are: {near_names(each, there)}.")
+            if isinstance(plan, ClaimPlan) and len(own.units) < LEAST_UNITS:
+                raise InputError(
+                    f"{where}: {name} has {len(own.units)} units, and an order is claimed over five or more; raise their number."
+                )
+            known.append(own)
+        if not known:
             return plan
-        where, own = study.where((kind, plan.name)), experiment.experiment
-        cases, measures = _named(plan)
-        for what, given, known in (("case", cases, own.cases), ("measure", measures, own.measures)):
-            for name in given:
-                if name not in known:
-                    raise InputError(
-                        f"{where}: no {what} {name} of {plan.experiment}; there are: {near_names(name, known)}."
-                    )
-        if isinstance(plan, ClaimPlan) and len(own.units) < LEAST_UNITS:
-            raise InputError(
-                f"{where}: {plan.experiment} has {len(own.units)} units, and an order is claimed over five or more; raise their number."
-            )
         if isinstance(plan, TablePlan):
             return replace(
-                plan, systems=plan.systems or tuple(own.cases), measures=plan.measures or tuple(own.measures)
+                plan, systems=plan.systems or tuple(known[0].cases), measures=plan.measures or tuple(known[0].measures)
             )
-        return replace(plan, measure=plan.measure or own.measures[0])
+        return replace(plan, measure=plan.measure or known[0].measures[0])
 
     kinds: dict[str, Any] = {
         kind: tuple(whole(plan, kind) for plan in getattr(study, kind)) for kind in ("tables", "plots", "claims")
@@ -131,13 +133,17 @@ def with_experiments(study: Study, made: Mapping[str, MadeExperiment | str]) -> 
     return replace(study, **kinds)
 
 
-def _named(plan: TablePlan | PlotPlan | ClaimPlan) -> tuple[list[str], list[str]]:
-    """Return the cases and the measures that a table, a plot or a claim names."""
+def _named(plan: TablePlan | PlotPlan | ClaimPlan) -> list[tuple[str, list[str], list[str]]]:
+    """Return each experiment that a table, a plot or a claim is about, with the cases and the measures that it names."""
+    if isinstance(plan, PlotPlan):
+        measures = [plan.measure] if plan.measure else []
+        points = [point for line in plan.lines for point in line.points]
+        return [(name, [case for topics, case, _ in points if topics == name], measures) for name in plan.experiments]
     if isinstance(plan, TablePlan):
         figures = [*plan.published, *plan.expected]
-        return [*plan.systems, *(case for case, _ in figures)], [*plan.measures, *(measure for _, measure in figures)]
-    cases = plan.x if isinstance(plan, PlotPlan) else (*plan.higher, *plan.lower)
-    return list(cases), [plan.measure] if plan.measure else []
+        cases = [*plan.systems, *(case for case, _ in figures)]
+        return [(plan.experiment, cases, [*plan.measures, *(measure for _, measure in figures)])]
+    return [(plan.experiment, [*plan.higher, *plan.lower], [plan.measure] if plan.measure else [])]
 
 
 # Measuring.

@@ -13,7 +13,7 @@ from sublex.language.names import LEARNED, check_name, declared_by, found, is_co
 from sublex.language.parser import DEEPEST, LONGEST, parse, parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.studies.places import StudyPlaces
-from sublex.studies.study_file import Study
+from sublex.studies.study_plans import Study
 
 
 def check_models(study: Study, registry: Registry) -> None:

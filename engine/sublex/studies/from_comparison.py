@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError
 from sublex.studies.new_study import place
-from sublex.studies.study_file import NAME, ComparePlan
+from sublex.studies.study_plans import ComparePlan
+from sublex.studies.study_values import NAME
 from sublex.studies.write_study import table, text, value
 from sublex.tools.messages import Message, Step
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sublex.errors import InputError
 from sublex.readers.irds import PREFIX
-from sublex.studies.study_file import NAME
+from sublex.studies.study_values import NAME
 from sublex.studies.write_study import path_from, system_names, table, text, value
 
 # What a new study says about the tables that it lacks.

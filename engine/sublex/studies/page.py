@@ -10,7 +10,7 @@ from sublex.forms.parts import parts_html
 from sublex.report import svg
 from sublex.studies.results import StudyResult
 from sublex.studies.store import REPORTS, file_name
-from sublex.studies.study_file import PlotPlan
+from sublex.studies.study_plans import PlotPlan
 from sublex.tools.messages import counted
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -38,11 +38,13 @@ def study_page(result: StudyResult) -> str:
         }
         for each in result.sets
     ]
-    tables = [(plan, parts_html(result.table_parts(plan)[1:])) for plan in result.study.tables]
+    tables, kept = (
+        [(plan, parts_html(result.table_parts(plan)[1:])) for plan in plans] for plans in result.divided_tables()
+    )
     plots = [(plan, text) for plan in result.study.plots if (text := _plot(result, plan))]
     return environment.get_template("study.html").render(
         study=result.study, experiments=[(each.name, each.expression, parts_html(each.parts()[-1:])) for each in result.experiments],
-        overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, plots=plots,
+        overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, kept=kept, plots=plots,
         claims=[parts_html([part]) for part in result.claim_parts()],
         legend={plan.name: _legend(plan) for plan, _ in plots}, facts=_facts(result), provenance=_provenance(result.lock),
         file=result.study.text,
@@ -50,20 +52,21 @@ def study_page(result: StudyResult) -> str:
 
 
 def _plot(result: StudyResult, plan: PlotPlan) -> str:
-    """Return a plot as SVG; "" if no two systems of a line have a figure."""
+    """Return a plot as SVG; "" if no line has two figures."""
     lines = []
-    order = sorted(plan.x, key=plan.x.__getitem__)
-    for topics in plan.topics:
+    for line in plan.lines:
         points = [
-            (plan.x[name], value) for name in order if (value := result.value(topics, name, plan.measure)) is not None
+            (x, value)
+            for topics, name, x in sorted(line.points, key=lambda point: point[2])
+            if (value := result.value(topics, name, plan.measure)) is not None
         ]
         if len(points) > 1:
-            lines.append((topics, [x for x, _ in points], [y for _, y in points]))
-    return svg.lines(lines, plan.label, plan.measure) if lines else ""
+            lines.append((line.name, [x for x, _ in points], [y for _, y in points]))
+    return svg.lines(lines, plan.label, plan.measure, from_zero=False) if lines else ""
 
 
 def _legend(plan: PlotPlan) -> list[str]:
-    return list(plan.topics) if len(plan.topics) > 1 else []
+    return [line.name for line in plan.lines] if len(plan.lines) > 1 else []
 
 
 def _facts(result: StudyResult) -> list[tuple[str, str]]:

@@ -38,12 +38,14 @@ from sublex.studies.steps import (
     source_of,
 )
 from sublex.studies.store import StudyStore, changes
-from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
+from sublex.studies.study_plans import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.arguments import threads
 
 # About how long steps take where nothing of the kind has been done before: the seconds of a topic, of a topic and a document, and
 # the share of an index in the bytes of its documents.
 TOPIC_SECONDS, DOCUMENT_SECONDS, INDEX_SHARE = 2e-3, 2e-8, 1.0
+# The endings of compressed files, and about how many times as large their content is.
+PACKED, UNPACKED = (".gz", ".xz", ".bz2", ".zst"), 4
 KEPT = "kept"
 
 
@@ -157,9 +159,8 @@ def _index_step(work: StudyWork, plan: IndexPlan, index: Index | None) -> Planne
         return Planned(step, KEPT if not plan.path else "read")
     before = work.store.record("index", plan.name)
     why = changes(before, index_identity(work, plan))
-    size = sum(
-        os.path.getsize(path) for _, path in source_of(work, plan.collection).files if not path.startswith(PREFIX)
-    )
+    files = [path for _, path in source_of(work, plan.collection).files if not path.startswith(PREFIX)]
+    size = sum(os.path.getsize(path) * (UNPACKED if path.endswith(PACKED) else 1) for path in files)
     if before is not None:
         return Planned(step, why, before.seconds, int(before.data.get("bytes", 0)) or None)
     return Planned(step, why, build_seconds(size, threads(work.workers)) or None, int(INDEX_SHARE * size) or None)

@@ -18,17 +18,19 @@ from sublex.forms.tables import Table
 from sublex.statistics.corrections import CORRECTIONS
 from sublex.statistics.sentences import p_cell
 from sublex.statistics.significance import t
-from sublex.studies.study_file import ClaimPlan, Study, TablePlan
+from sublex.studies.study_plans import ClaimPlan, Study, TablePlan
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted, near_names
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
 
-# Verdicts on a published figure, by whether ours is within the tolerance, above or below it.
-AS_PUBLISHED, ABOVE, BELOW, MISSING = "as published", "higher", "lower", "not measured"
-# Verdicts on a published order of systems.
-SAME_ORDER, DISAGREES, UNTESTED = "same order", "disagrees", "not testable"
+# Verdicts on a published figure: ours is within the tolerance, beyond it on the better side, or neither.
+AS_PUBLISHED, BETTER, DISAGREES, MISSING = "as published", "better", "disagrees", "not measured"
+# The most inverted pairs of a claim that have sentences of their own.
+MOST_SENTENCES = 3
+# Verdicts on a published order of systems, which may be DISAGREES too, and on other published results.
+SAME_ORDER, UNTESTED = "same order", "not testable"
 
 
 class SystemResult(NamedTuple):
@@ -88,29 +90,45 @@ class ExperimentResult(NamedTuple):
     def table(self) -> Table:
         """Return a table of means, each with the lowest and the highest value of a unit if there are several."""
         rows = []
+        shown = [
+            column_format([x for case in self.systems for x in case.values[:, k]]) for k in range(len(self.measures))
+        ]
         for case in self.systems:
             low, high = case.values.min(axis=0), case.values.max(axis=0)
             cells = [
-                figure(case.means[name])
-                + (f" ({figure(low[place])} to {figure(high[place])})" if low[place] < high[place] else "")
-                for place, name in enumerate(self.measures)
+                (figure(case.means[name]) if low[k] < high[k] else shown[k](low[k]))
+                + (f" ({shown[k](low[k])} to {shown[k](high[k])})" if low[k] < high[k] else "")
+                for k, name in enumerate(self.measures)
             ]
             rows.append([case.name, *cells])
         return Table(["case", *self.measures], rows)
 
     def parts(self) -> list[Part]:
         """Return a title and the table, or why there is none."""
-        title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression}"
+        title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression.partition('(')[0]}"
         return [self.failure] if self.failure else [title, self.table()]
 
 
 def figure(value: float) -> str:
-    """Return a figure of an experiment: four decimals, or without decimals from 1,000 on."""
-    return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.0f}"
+    """Return a figure of an experiment: four decimals, or none for numbers from 1,000 on and for whole ones from 2 on."""
+    return f"{value:,.0f}" if abs(value) >= 1000 or is_count(value) else f"{value:.4f}"
+
+
+def column_format(values: Sequence[float]) -> Callable[[float], str]:
+    """Return how the figures of a column are shown: without decimals if all are whole numbers."""
+    return "{:,.0f}".format if values and is_count(*values) else figure
+
+
+def is_count(*values: float) -> bool:
+    """Return whether values are whole numbers that are not shares: all are whole, and one is 2 or more."""
+    return all(value == round(value) for value in values) and max(map(abs, values)) >= 2
 
 
 class ReportedFigure(NamedTuple):
-    """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed."""
+    """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed.
+
+    `better` says which figures are better, "higher" or "lower" ones; it is "" if neither are.
+    """
 
     table: str
     system: str
@@ -118,6 +136,7 @@ class ReportedFigure(NamedTuple):
     value: float | None
     other: float
     tolerance: float
+    better: str = ""
 
     @property
     def is_within(self) -> bool:
@@ -130,7 +149,9 @@ class ReportedFigure(NamedTuple):
         """What our figure is beside a published one."""
         if self.value is None:
             return MISSING
-        return AS_PUBLISHED if self.is_within else ABOVE if self.value > self.other else BELOW
+        if self.is_within:
+            return AS_PUBLISHED
+        return BETTER if self.better == ("higher" if self.value > self.other else "lower") else DISAGREES
 
 
 class Order(NamedTuple):
@@ -162,6 +183,23 @@ class Claim(NamedTuple):
         if self.missing or not self.orders:
             return MISSING
         return DISAGREES if self.inversions else SAME_ORDER
+
+
+def _inversions(claim: Claim) -> list[str]:
+    """Return sentences about the inverted pairs of a claim: one for each, or one for all if there are many."""
+    title, found = claim.plan.title, claim.inversions
+    if len(found) > MOST_SENTENCES:
+        sizes = sorted(-order.difference for order in found)
+        highest = p_cell(max(order.corrected for order in found))
+        return [
+            f"{title}: {len(found)} of {len(claim.orders)} pairs are inverted, by {sizes[0]:.4f} to {sizes[-1]:.4f} "
+            f"(highest corrected p {highest})."
+        ]
+    return [
+        f"{title}: on {order.topics}, {order.lower} is above {order.higher} by {-order.difference:.4f} "
+        f"(corrected p {p_cell(order.corrected)})."
+        for order in found
+    ]
 
 
 @dataclass(eq=False)
@@ -237,9 +275,8 @@ class StudyResult(InParts):
             for (system, column), other in figures.items():
                 # The table of an experiment that cannot be made has no columns.
                 topics, measure = places.get(column, (table.experiment, column))
-                found.append(
-                    ReportedFigure(table.name, system, column, self.value(topics, system, measure), other, tolerance)
-                )
+                value = self.value(topics, system, measure)
+                found.append(ReportedFigure(table.name, system, column, value, other, tolerance, table.better))
         return found
 
     @cached_property
@@ -297,12 +334,7 @@ class StudyResult(InParts):
 
     def claim_parts(self) -> list[Part]:
         """Return the verdicts on published orders, the inversions, and what differs from the published experiment, as parts."""
-        inverted = tuple(
-            f"{each.plan.title}: on {order.topics}, {order.lower} is above {order.higher} by {-order.difference:.4f} "
-            f"(corrected p {p_cell(order.corrected)})."
-            for each in self.claims
-            for order in each.inversions
-        )
+        inverted = tuple(sentence for each in self.claims for sentence in _inversions(each))
         missing = tuple(
             f"{each.plan.title}: no figure of {', '.join(each.missing)}." for each in self.claims if each.missing
         )
@@ -311,23 +343,35 @@ class StudyResult(InParts):
         ]
 
     def table(self, plan: TablePlan) -> Table:
-        """Return a table of the study: systems by columns, the best of each column in bold."""
+        """Return a table of the study: systems by columns, the best of each column in bold if it is known which is better."""
         columns = plan.columns()
-        shown = figure if plan.experiment else "{:.4f}".format
         values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
-        bold = set()
-        for place in range(len(columns)):
-            known = [row[place] for row in values if row[place] is not None]
-            bold |= {(at, place + 1) for at, row in enumerate(values) if known and row[place] == max(known)}  # type: ignore[type-var]
-        rows = [
-            [system, *("failed" if value is None else shown(value) for value in row)]
-            for system, row in zip(plan.systems, values, strict=True)
-        ]
+        cells, bold, best = [list(plan.systems)], set(), min if plan.better == "lower" else max
+        for place, (_, topics, _) in enumerate(columns):
+            column = [row[place] for row in values]
+            known = [value for value in column if value is not None]
+            shown = column_format(known) if plan.experiment else "{:.4f}".format
+            if len(set(known)) > 1 and (plan.better or not plan.experiment):
+                bold |= {(at, place + 1) for at, value in enumerate(column) if value == best(known)}
+            cells.append(
+                [
+                    self._missing(system, topics) if value is None else shown(value)
+                    for system, value in zip(plan.systems, column, strict=True)
+                ]
+            )
+        rows = list(map(list, zip(*cells, strict=True)))
         return Table(["case" if plan.experiment else "system", *(column for column, _, _ in columns)], rows, 1, bold)
+
+    def _missing(self, system: str, topics: str) -> str:
+        """Return what stands in place of a figure: "-" for a system that does not run on these topics."""
+        measured = self._measured(topics)
+        is_asked = isinstance(measured, ExperimentResult) or any(each.name == system for each in measured.systems)
+        return "failed" if is_asked else "-"
 
     def beside(self, plan: TablePlan) -> Table | None:
         """Return a table of published and expected figures beside ours; None if there are none."""
         kinds = (("published", self.published), ("expected", self.expected))
+        shown = figure if plan.experiment else "{:.4f}".format
         rows = []
         for kind, figures in kinds:
             for each in figures:
@@ -335,20 +379,32 @@ class StudyResult(InParts):
                     verdict = each.verdict if kind == "published" else "as expected" if each.is_within else "moved"
                     ours, difference = "-", "-"
                     if each.value is not None:
-                        ours, difference = f"{each.value:.4f}", f"{each.value - each.other:+.4f}"
+                        ours, apart = shown(each.value), each.value - each.other
+                        if plan.experiment and is_count(each.value, each.other):
+                            ours = f"{each.value:,.0f}"
+                        difference = f"{apart:+.4f}" if "." in ours else f"{apart:+,.0f}"
                     rows.append(
                         [
                             each.system,
                             each.column,
                             kind,
-                            f"{each.other:.4f}",
+                            shown(each.other),
                             ours,
                             difference,
                             f"{each.tolerance:g}",
                             verdict,
                         ]
                     )
-        head = ["system", "column", "", "figure", "ours", "difference", "tolerance", "verdict"]
+        head = [
+            "case" if plan.experiment else "system",
+            "column",
+            "",
+            "figure",
+            "ours",
+            "difference",
+            "tolerance",
+            "verdict",
+        ]
         return Table(head, rows, 3) if rows else None
 
     def table_parts(self, plan: TablePlan) -> list[Part]:
@@ -383,6 +439,25 @@ class StudyResult(InParts):
         ]
         return Table(["experiment", "case", "measure", "figure"], rows, 3)
 
+    def reported_parts(self) -> list[Part]:
+        """Return the tables of the study, verdicts on what is published, and what failed."""
+        tables = [part for plan in self.study.tables for part in self.table_parts(plan)]
+        return [*tables, *self.claim_parts(), tuple(self.failures)]
+
+    def divided_tables(self) -> tuple[list[TablePlan], list[TablePlan]]:
+        """Return the tables to show, and those that only hold expected figures."""
+        kept = [plan for plan in self.study.tables if plan.expected and not plan.published]
+        return [plan for plan in self.study.tables if plan not in kept], kept
+
+    def brief_parts(self) -> list[Part]:
+        """Return tables, verdicts and what failed; of expected figures that have tables of their own, only how many moved."""
+        shown, kept = self.divided_tables()
+        tables = [part for plan in shown for part in self.table_parts(plan)]
+        expected = [each for each in self.expected if each.table in {plan.name for plan in kept}]
+        moved = sum(not each.is_within for each in expected)
+        verdict = f"{moved:,} of {counted(len(expected), 'expected figure')} moved; the report lists them."
+        return [*tables, *self.claim_parts(), *([verdict] if expected else []), tuple(self.failures)]
+
     def parts(self) -> list[Part]:
         """Return for each set of topics the comparison of its systems, then experiments, the tables of the study, and what failed."""
         found: list[Part] = []
@@ -393,10 +468,7 @@ class StudyResult(InParts):
             ]
         for experiment in self.experiments:
             found += experiment.parts()
-        for plan in self.study.tables:
-            found += self.table_parts(plan)
-        found += self.claim_parts()
-        return [*found, tuple(self.failures)]
+        return [*found, *self.reported_parts()]
 
     # Frames.
 

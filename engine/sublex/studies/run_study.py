@@ -47,8 +47,8 @@ from sublex.studies.steps import (
     versions_of_measures,
 )
 from sublex.studies.store import REPORTS, StudyStore, file_name
-from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.studies.study_lock import first_lock, lock_of, read_lock
+from sublex.studies.study_plans import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.messages import clean_lines
 from sublex.tools.outputs import expect_replaceable, write_output
 

@@ -27,7 +27,7 @@ from sublex.studies.expressions import call_with_whole_paths, expression_of
 from sublex.studies.identity import STATISTICS, FileHashes, code_of, hash_of_value, qrels_hash, topics_hash, versions
 from sublex.studies.places import StudyPlaces
 from sublex.studies.store import INDEXES, RUNS, Record, StudyStore, file_name
-from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
+from sublex.studies.study_plans import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.arguments import threads
 from sublex.trec.metadata import sidecar_path
 from sublex.trec.qrels import Qrels

@@ -17,7 +17,7 @@ from sublex.studies.identity import STATISTICS, hash_of_value, versions
 from sublex.studies.results import StudyResult
 from sublex.studies.steps import StudyTopics, StudyWork, source_of
 from sublex.studies.store import LOCK, StudyStore
-from sublex.studies.study_file import Study
+from sublex.studies.study_plans import Study
 from sublex.tools.outputs import is_sealed
 from sublex.tools.plain_files import read_text
 from sublex.trec.metadata import from_yaml, to_yaml
