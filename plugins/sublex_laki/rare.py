@@ -90,7 +90,11 @@ def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> Chun
     numbers = np.array([not any(map(str.isalpha, word)) for word in texts.surfaces], bool)[texts.words]
     terms = [texts.terms[word] for word in texts.words.tolist()]
     residual = of_units(phrases.word_residual, 0.0)
-    outside = stops | (np.maximum(begins, ends) < INSIDE)
+    # A word between two hyphens is a part of a compound, such as "of" in "sum-of-squares". A stop word neither begins nor
+    # ends a phrase.
+    hyphens = texts.breaks == Break.HYPHEN
+    outside = (stops | (np.maximum(begins, ends) < INSIDE)) & ~(hyphens & np.append(hyphens[1:], False))
+    begins, ends = np.where(stops, 0.0, begins), np.where(stops, 0.0, ends)
     return ChunkedWords(terms, texts.breaks, outside, numbers, begins, ends, idf / max(largest, 1e-9), residual)
 
 
@@ -98,7 +102,7 @@ def chunks(words: ChunkedWords, first: int, last: int) -> list[Chunk]:
     """Return the phrases of the text whose words have the places from `first` to before `last`, in the order of the text."""
     found: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for begin, end in _spans(words, first, last):
-        found[tuple(words.terms[begin:end])].append((begin, end))
+        found[tuple(filter(None, words.terms[begin:end]))].append((begin, end))
     counts = Counter(words.terms[first:last])
     return [
         Chunk(terms, spans, [*_facts(words, spans, first), returns(terms, counts)]) for terms, spans in found.items()
@@ -122,11 +126,11 @@ def _spans(words: ChunkedWords, first: int, last: int) -> Iterator[tuple[int, in
 
 def _trimmed(words: ChunkedWords, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the part of a sequence that can be a phrase, if there is one with a letter."""
-    while begin < end and (words.begins[begin] < BEGINS or words.numbers[begin]):
-        begin += 1
     while begin < end and words.ends[end - 1] < ENDS:
         end -= 1
     begin = max(begin, end - LONGEST)
+    while begin < end and (words.begins[begin] < BEGINS or words.numbers[begin]):
+        begin += 1
     if begin < end and not words.numbers[begin:end].all():
         yield begin, end
 
@@ -143,11 +147,12 @@ def _facts(words: ChunkedWords, spans: Sequence[tuple[int, int]], first: int) ->
     fact.
     """
     begin, end = spans[0]
+    telling = [place for place in range(begin, end) if words.terms[place]]
     return [
         float(end - begin > 1),
         float(np.log1p(begin - first)),
-        float(words.idf[begin:end].mean()),
-        float(words.residual[begin:end].mean()),
+        float(words.idf[telling].mean()),
+        float(words.residual[telling].mean()),
         float(words.begins[begin]),
         float(words.ends[end - 1]),
         float(np.log(len(spans))),

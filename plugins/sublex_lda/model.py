@@ -10,7 +10,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import counts_of, whole_counts_of
-from sublex.estimators.topics.inference import sample
+from sublex.estimators.topics.inference import mixtures, sample
 from sublex.estimators.topics.model import TopicModel
 from sublex_lda import variational
 from sublex_lda.gibbs import TopicChain
@@ -124,10 +124,14 @@ class LDA(TopicModel):
         the most probable topic. If topics are equal, the one with the lowest number is taken. Topic 0 is stored as an
         explicit 0, so read `data` and `indices` and do not eliminate zeros.
         """
+        return self.theta_and_topics(matrix, workers)[1]
+
+    def theta_and_topics(self, matrix: Any, workers: int = 1) -> tuple[np.ndarray, csr_array]:
+        """Return what `theta` and `assign` return. Both are read from one chain, in half the time of two calls."""
         from scipy.sparse import csr_array
 
-        rows, _, topics = self._infer(matrix, workers)
-        return csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
+        rows, counts, topics = self._infer(matrix, workers)
+        return mixtures(counts, self.alpha_), csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
 
     def _infer(self, matrix: Any, workers: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
         """Return the checked rows, the expected tokens of each row in each topic, and the topic of each entry."""

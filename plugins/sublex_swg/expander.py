@@ -76,13 +76,13 @@ class SWG(Fittable):
         """Estimate a word graph for each topic."""
         model = job.model(self.topics)
         estimator: Any = getattr(model, "estimator", None)
-        if not hasattr(estimator, "assign") or not hasattr(estimator, "theta"):
+        if not hasattr(estimator, "theta_and_topics"):
             raise InputError(f"swg: {self.topics} is not a model of topics; name one, as in swg(topics=lda(k=10)).")
         known = list(model.vocabulary)
         common = common_words(corpus, known)
         vocabulary = known + common
         counts, others = count_matrix(corpus, known), count_matrix(corpus, common)
-        theta, assigned = estimator.theta(counts, job.workers), estimator.assign(counts, job.workers)
+        theta, assigned = estimator.theta_and_topics(counts, job.workers)
         # The entry of a word with topic 0 is a stored 0, so 1 is added while the matrices are joined. The stored
         # entries, whatever their values, are the words that occur.
         numbered = [(part, part.data + 1) for part in (assigned, topics_of_common_words(others, theta, assigned))]

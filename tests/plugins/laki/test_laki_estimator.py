@@ -636,12 +636,13 @@ def test_a_keyphrase_leads_to_the_units_that_its_documents_have_more_often():
 
 
 def test_of_many_units_a_keyphrase_leads_to_those_that_say_most_about_it():
-    # Units 1 to 4 are in 10, 20, 4 and 10 of the 10 documents of unit 0, and in 10, 40, 4 and 100 of all 200.
+    # Units 1 to 4 are in 10, 20, 4 and 12 of the 20 documents of unit 0, and in 10, 40, 4 and 50 of all 200. Unit 4 is in
+    # more of them than unit 1, but is usual.
     counts = np.zeros((200, 5))
-    for unit, (own, others) in enumerate([(20, 0), (10, 0), (20, 20), (4, 0), (10, 20)]):
+    for unit, (own, others) in enumerate([(20, 0), (10, 0), (20, 20), (4, 0), (12, 38)]):
         counts[:own, unit] = counts[20 : 20 + others, unit] = 1
     says = [
-        n * np.log(((n + 5 * (n + m) / 200) / 25) / ((n + m) / 200)) for n, m in [(10, 0), (20, 20), (4, 0), (10, 20)]
+        n * np.log(((n + 5 * (n + m) / 200) / 25) / ((n + m) / 200)) for n, m in [(10, 0), (20, 20), (4, 0), (12, 38)]
     ]
     assert says[1] > says[0] > says[3] > says[2]
     for most, expected in ((1, [0]), (2, [0, 2]), (3, [0, 1, 2]), (4, [0, 1, 2, 4]), (5, [0, 1, 2, 3, 4])):

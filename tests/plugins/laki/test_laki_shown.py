@@ -83,6 +83,11 @@ def found(text: str) -> list[str]:
         ("1984, 12 12", []),
         ("Erdős graph", ["Erdős graph"]),
         ("sparse random sparse random sparse graph", ["random sparse random sparse graph"]),
+        ("sparse-of-the-random graph of graph", ["sparse-of-the-random graph", "graph"]),
+        ("random-is-sparse graph", ["random-is-sparse graph"]),
+        ("sparse-of graph", ["graph"]),
+        ("sparse of-the graph", ["graph"]),
+        ("graph-of-sparse random sparse graph", ["sparse random sparse graph"]),
         ("", []),
     ],
 )
@@ -108,6 +113,10 @@ def test_the_facts_about_a_phrase_are_these():
     odds = BASE + sum(weight * fact for weight, fact in zip(WEIGHTS.values(), other.facts, strict=True))
     assert other.strength == pytest.approx(1 / (1 + exp(-odds)))
     assert [*WEIGHTS] == ["several", "place", "idf", "residual", "begins", "ends", "times", "returns"]
+    # A stop word within a compound has no term, and adds nothing to the means.
+    compound = chunks(read("sparse-of-random graph")[0], 0, 4)[0]
+    assert compound.terms == ("sparse", "random", "graph")
+    assert compound.facts == pytest.approx([1, 0, 3 / 5, 0.5, 0.9, 0.9, 0, 0])
     unknown = chunks(read("Erdős")[0], 0, 1)[0]
     assert unknown.facts == pytest.approx([0, 0, 1, 0, 0.5, 0.5, 0, 0])
 

@@ -158,6 +158,9 @@ def test_a_row_alone_gets_what_it_gets_among_others(method):
         np.testing.assert_array_equal(model.assign(x[[d]]).data, topics[[d]].data)
     np.testing.assert_allclose(model.theta(x).sum(axis=1), 1)
     np.testing.assert_allclose(model.theta(x)[0], model.alpha_ / model.alpha_.sum())
+    theta, both = model.theta_and_topics(x)
+    np.testing.assert_array_equal(theta, model.theta(x))
+    np.testing.assert_array_equal(both.toarray(), topics.toarray())
 
 
 def test_every_word_of_a_document_gets_one_topic():

@@ -23,7 +23,7 @@ from sublex_phrases.inflections import is_inflection, variants_of
 from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.ngrams import frequent
 from sublex_phrases.quality import judge_words
-from sublex_phrases.roles import learn_roles, unknown_roles
+from sublex_phrases.roles import PRIOR, _shares, learn_roles, unknown_roles
 from sublex_phrases.segmentation import segment
 from sublex_phrases.text import JoinedTexts
 
@@ -387,6 +387,14 @@ def test_words_get_roles_from_the_phrases_that_the_text_defines():
     assert roles.begins[of["adj"]].mean() > 0.8 and roles.begins[of["verb"]].mean() < 0.4
     assert roles.ends[of["noun"]].mean() > 0.8
     assert max(roles.ends[of["adj"]].mean(), roles.ends[of["verb"]].mean()) < 0.4
+
+
+def test_a_word_of_a_good_group_counts_the_others_of_its_group():
+    # Of three words with one ending two are good. The word itself does not count, and half of all words are good.
+    found = _shares(np.array([0, 0, 0, 1]), np.array([0, 1]))
+    assert found == pytest.approx(
+        [(1 + PRIOR / 2) / (2 + PRIOR), (1 + PRIOR / 2) / (2 + PRIOR), (2 + PRIOR / 2) / (2 + PRIOR), 1 / 2]
+    )
 
 
 def test_a_role_does_not_tell_how_frequent_a_word_is():

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import Done
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from shared import load_stored, stored_by
 
 import sublex
@@ -21,8 +21,8 @@ from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, InputError, SublexError
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
-from sublex_sourcelda.enriching import enrich
-from sublex_sourcelda.evidence import association, held_out
+from sublex_sourcelda.enriching import K1, B, enrich, scores_of
+from sublex_sourcelda.evidence import TYPICAL, association, held_out, typical
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 
 TEXTS = {
@@ -385,6 +385,31 @@ def test_words_come_from_documents_that_hold_two_words_of_a_label():
     # Sources with enough words, and those that no document matches, stay as they are.
     assert found.counts.toarray()[1:].tolist() == sources.toarray()[1:].tolist()
     assert enrich(csr_array(counts), sources, 0).counts.toarray().tolist() == sources.toarray().tolist()
+
+
+def test_documents_of_a_label_are_ranked_by_bm25():
+    counts = np.array([[3, 1, 0], [0, 2, 4], [1, 0, 1], [0, 0, 5]])
+    lengths = counts.sum(axis=1)
+    scores, hits = scores_of(csc_array(counts), lengths, np.array([0, 1]))
+    expected = np.zeros(4)
+    for word in (0, 1):
+        df = int((counts[:, word] > 0).sum())
+        idf = math.log(1 + (4 - df + 0.5) / (df + 0.5))
+        for doc in range(4):
+            tf = counts[doc, word]
+            expected[doc] += idf * tf / (tf + K1 * (1 - B + B * lengths[doc] / lengths.mean()))
+    assert scores == pytest.approx(expected) and hits.tolist() == [2, 1, 1, 0]
+
+
+def test_the_most_typical_words_of_a_text_have_the_largest_tf_idf():
+    # So many words of one document come before a frequent word that all but one document have, though the text has this
+    # ten times as often.
+    words, counts = np.arange(TYPICAL + 1), np.array([10.0] + [1.0] * TYPICAL)
+    df = np.array([999] + [1] * TYPICAL)
+    assert typical(words, counts, df, 1000)[0].tolist() == [*range(1, TYPICAL + 1)]
+    # 10 · log(1000 / 500) = 6.93 is above log(1000 / 2) = 6.21, where shares without logarithms would say 20 and 500.
+    df = np.array([500] + [2] * TYPICAL)
+    assert typical(words, counts, df, 1000)[0].tolist() == [*range(TYPICAL)]
 
 
 # Storage.

@@ -95,6 +95,8 @@ def test_the_score_of_a_sense_is_that_of_the_formula():
     assert found[0] == pytest.approx(log(4, 12) + log(6, 6) + 3 / 2 + log(2, 4) - 1 / 2)
     assert found[1] == pytest.approx(log(8, 12) + log(0, 6) + log(2, 4))
     assert [sense.topic for sense in senses.senses(0, [1])] == [0, 1]
+    # The edge of money and bank is in the second topic, below the rows of the first one.
+    assert [tuple(sense) for sense in senses.senses(2, [0])] == [(1, 5, pytest.approx(log(5, 5) + log(8, 12) + 2 / 2))]
     assert [sense.topic for sense in senses.senses(3)] == []
     assert senses.neighbours(0, 0) == [(1, 3.0)] and senses.top_words(1, 2) == [0, 2]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import digamma, gammaln
 
 from sublex.contracts.experiments import Experiment, ExperimentWork
 from sublex.errors import InputError
 from sublex_swg import experiments
 from sublex_swg.experiments import TopicEdges, read_corpus
-from sublex_swg.lda_c import variational_em
+from sublex_swg.lda_c import best_alpha, variational_em
 
 WORK = ExperimentWork(None, 1, lambda *given: None, lambda *given: None)
 WORDS = ["bank", "money", "loan", "river", "water", "fish"]
@@ -66,6 +67,34 @@ def test_topics_by_variational_em_raise_the_bound(files):
     counts = read_corpus(*files).counts
     bounds = [variational_em(counts, 2, 0, iterations).bound for iterations in (1, 3, 10)]
     assert bounds == sorted(bounds) and bounds[0] < bounds[-1]
+
+
+def test_the_bound_is_equation_15_of_blei_ng_and_jordan(files):
+    counts = read_corpus(*files).counts.toarray()
+    beta = np.random.default_rng(0).random((6, 2)) + 1 / 6
+    beta /= beta.sum(axis=0)
+    alpha, bound, shares = 0.1, 0.0, []
+    for row in counts:
+        gamma = np.full(2, alpha + row.sum() / 2)
+        for _ in range(500):
+            phi = beta * np.exp(digamma(gamma))
+            phi /= phi.sum(axis=1, keepdims=True)
+            gamma = alpha + row @ phi
+        logs = digamma(gamma) - digamma(gamma.sum())
+        bound += gammaln(2 * alpha) - 2 * gammaln(alpha) + (alpha - 1) * logs.sum()
+        bound += (row[:, None] * phi * (logs + np.log(beta) - np.log(phi))).sum()
+        bound -= gammaln(gamma.sum()) - gammaln(gamma).sum() + ((gamma - 1) * logs).sum()
+        shares.append(gamma / gamma.sum())
+    found = variational_em(read_corpus(*files).counts, 2, 0, iterations=1, steps=500)
+    assert found.bound == pytest.approx(bound, rel=1e-4)
+    np.testing.assert_allclose(found.theta, shares, atol=0.02)
+
+
+@pytest.mark.parametrize(("documents", "topics", "means"), [(5, 3, -40.0), (60, 2, -300.0)])
+def test_alpha_has_the_largest_bound(documents, topics, means):
+    alphas = np.geomspace(1e-3, 7, 20_001)
+    bounds = documents * (gammaln(topics * alphas) - topics * gammaln(alphas)) + alphas * means
+    assert best_alpha(documents, topics, means) == pytest.approx(alphas[bounds.argmax()], rel=1e-2)
 
 
 @pytest.mark.parametrize(

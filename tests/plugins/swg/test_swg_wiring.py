@@ -45,7 +45,8 @@ def fitted(tmp_path: Path, assigned: dict[tuple[str, str], int], progress: list 
         return csr_array((topics, counts.indices, counts.indptr), shape=counts.shape)
 
     told = [] if progress is None else progress
-    topics = SimpleNamespace(vocabulary=vocabulary, estimator=SimpleNamespace(theta=theta, assign=assign))
+    estimator = SimpleNamespace(theta_and_topics=lambda *given: (theta(*given), assign(*given)))
+    topics = SimpleNamespace(vocabulary=vocabulary, estimator=estimator)
     job = SimpleNamespace(
         model=lambda expression: topics, workers=1, map=map, progress=lambda *counts: told.append(counts)
     )

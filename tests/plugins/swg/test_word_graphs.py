@@ -165,8 +165,9 @@ def test_progress_counts_words_and_may_end_the_work():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(InputError, match="rho is 0; the weight of the penalty must be above 0"):
-        neighbourhoods(documents(), 0)
+    for rho in (0, float("inf"), float("nan")):
+        with pytest.raises(InputError, match=f"rho is {rho:g}; the weight of the penalty must be above 0"):
+            neighbourhoods(documents(), rho)
     with pytest.raises(InputError, match="tol is 0"):
         neighbourhoods(documents(), tol=0)
     with pytest.raises(InputError, match="at least one document and one word"):
