@@ -191,9 +191,11 @@ def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarr
     magnitudes, squares = np.abs(turned), (entries * entries).sum(axis=1)
     large = magnitudes > LARGE * np.sqrt((turned * turned).mean(axis=1, keepdims=True))
     positive, sums = turned > 0, magnitudes.sum(axis=1)
-    found: list[np.ndarray] = []
-    for bits, products in ((positive, sums), (positive == large, sums + 2 * (magnitudes * large).sum(axis=1))):
-        factors = np.divide(squares, products, out=np.zeros(len(products)), where=products > 0)
-        found.append(np.packbits(bits, axis=1, bitorder="little").view("<u8"))
-        found.append(np.minimum(factors, LONGEST).astype(np.float32))
-    return tuple(found)  # type: ignore[return-value]
+    products = sums + 2 * (magnitudes * large).sum(axis=1)
+    return *_packed(positive, squares, sums), *_packed(positive == large, squares, products)
+
+
+def _packed(bits: np.ndarray, squares: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of bits, 64 to a number, and the factors that make the products squares; 0 without a product."""
+    factors = np.divide(squares, products, out=np.zeros(len(products)), where=products > 0)
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8"), np.minimum(factors, LONGEST).astype(np.float32)
