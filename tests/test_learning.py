@@ -163,6 +163,17 @@ TREES = Path(__file__).parent / "golden" / "trees"
 FIVE = ["BM25", "PL2", "zscore(DirichletLM)", "DPH", "DFI"]
 
 
+def test_the_features_of_an_object_may_be_names(demo_index):
+    named, written = (
+        "BM25 % 20" >> sublex.learned(Weights(0.5, 2.0), ["BM25", part], name="w", version=1)
+        for part in ("good", "Burst >> BM25 >> Sharp >> BM25")
+    )
+    found = demo_index.search("cranes by the river", named)
+    assert found.docnos == demo_index.search("cranes by the river", written).docnos
+    alone = sublex.learned(Weights(0.5, 2.0), ["BM25", "good"], name="w", version=1)
+    assert str(demo_index.written_out(alone)) == str(written).partition(" >> ")[2]
+
+
 @pytest.fixture
 def model(tmp_path):
     """The path of a model of LightGBM, and the expressions that stand for its features."""

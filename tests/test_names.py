@@ -462,6 +462,17 @@ def test_fit_takes_a_pipeline_and_says_before_what_it_costs(index):
     assert invoke("fit", "demo", "good").output == "good needs no fitted model.\n"
 
 
+def test_a_pipeline_is_fitted_from_python(index):
+    text = "BM25 + 0.2*lsi(e=10) + 0.1*lsi(e=12)"
+    index.fit(text)
+    generation = index.generation
+    assert all(map(index.is_fitted, ("lsi(e=10)", "lsi(e=12)"))) and index.search("cranes", text).docnos
+    index.fit(text)
+    assert index.generation == generation
+    with pytest.raises(InputError, match="not a single component"):
+        index.fit("good")
+
+
 def test_the_card_of_a_pipeline_names_its_models_and_what_is_missing(index):
     near = f"near({LSI}, own=0.7)"
     shown = invoke("card", "demo", "best", "--format", "json")

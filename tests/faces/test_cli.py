@@ -128,6 +128,11 @@ def test_a_bare_name_is_looked_up_in_its_home(sublex, tmp_path, monkeypatch):
     sublex("index", "home", str(DEMO))
     assert (tmp_path / "data" / "sublex" / "indexes" / "home" / "index.json").exists()
     assert sublex("info", "moved/here")[0] == 0
+    # A folder called indexes hides the indexes of the user; the message says where the one is that was meant.
+    (tmp_path / "indexes").mkdir()
+    code, _, said = sublex("info", "home")
+    place = tmp_path / "data" / "sublex" / "indexes" / "home"
+    assert code == 2 and f"No index at indexes/home; there is one at {place}, which is found by its path" in said
 
 
 def test_check_says_sound_or_names_the_damage_with_exit_code_1(demo):

@@ -1001,6 +1001,22 @@ def test_two_who_judge_lose_no_line(writing, tmp_path):
     assert taken == {"topic": "1", "docno": docnos[0], "grade": 1, "before": 3}
 
 
+def test_a_judgement_changes_no_figure_of_a_link_that_names_no_file(built_demo, tmp_path):
+    files = GivenFiles([str(TOPICS)], [str(QRELS)], judge=str(tmp_path / "mine.txt"))
+    client = Client(App(server_of(built_demo, files=files, may_write=True), GUARD))
+    try:
+        before = client.get("/v1/eval", ranker="BM25", measure="AP").record["result"]
+        assert client.post("/v1/judge", {"topic": "1", "docno": "birds-01", "grade": 1}).status == 200
+        assert client.get("/v1/eval", ranker="BM25", measure="AP").record["result"] == before
+        own = client.get("/v1/eval", ranker="BM25", measure="AP", qrels="mine.txt").record["result"]
+        assert own != before
+        # Those of all files, that of users last, are the grades of a topic.
+        topics = client.get("/v1/topics").record["result"]
+        assert topics[0]["judged"] == len({*engine.read_qrels(QRELS)["1"], "birds-01"})
+    finally:
+        client.close()
+
+
 def test_each_takes_back_their_own_judgements_alone(writing, tmp_path):
     for docno, grade, by in [("birds-01", 1, "anna"), ("birds-02", 2, "ben"), ("birds-03", 1, "anna")]:
         assert writing.post("/v1/judge", {"topic": "1", "docno": docno, "grade": grade, "by": by}).status == 200

@@ -9,6 +9,9 @@ from pathlib import Path
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.tools.messages import Step, nearest
 
+# The file by which a folder is known as an index.
+MANIFEST_NAME = "index.json"
+
 
 def index_home() -> Path:
     """Return the folder of indexes that are named without a path.
@@ -18,8 +21,11 @@ def index_home() -> Path:
     """
     if os.environ.get("SUBLEX_INDEXES"):
         return Path(os.environ["SUBLEX_INDEXES"])
-    if Path("indexes").is_dir():
-        return Path("indexes")
+    return Path("indexes") if Path("indexes").is_dir() else user_home()
+
+
+def user_home() -> Path:
+    """Return the folder of indexes in the user's data folder."""
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     return Path(data) / "sublex" / "indexes"
 
@@ -32,7 +38,7 @@ def index_path(name: str) -> Path:
     """
     if not name.strip() or "\x00" in name:
         raise InputError("An index needs a name or a path.")
-    is_path = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, "index.json"))
+    is_path = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, MANIFEST_NAME))
     path = Path(name) if is_path else index_home() / name
     try:
         os.stat(path)
@@ -58,6 +64,9 @@ def existing_path(name: str) -> Path:
         return found[0]
     if found:
         raise IndexProblem(f"Several indexes are called {name}; write {' or '.join(each.name for each in found)}.")
+    elsewhere = user_home() / name
+    if (elsewhere / MANIFEST_NAME).is_file():
+        raise IndexProblem(f"No index at {path}; there is one at {elsewhere}, which is found by its path.")
     hint = nearest(name, [folder.name for folder in known_indexes()])
     if hint:
         raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {Step('indexes')}")
@@ -67,12 +76,12 @@ def existing_path(name: str) -> Path:
 def names_index(name: str) -> bool:
     """Return whether a name or a path leads to an index."""
     try:
-        return (existing_path(name) / "index.json").is_file()
+        return (existing_path(name) / MANIFEST_NAME).is_file()
     except (OSError, SublexError, ValueError):
         return False
 
 
 def known_indexes() -> list[Path]:
     """Return the folders of all indexes that a bare name finds: those in the working directory and in the index home."""
-    manifests = [path for folder in (index_home(), Path()) for path in folder.glob("*/index.json")]
+    manifests = [path for folder in (index_home(), Path()) for path in folder.glob(f"*/{MANIFEST_NAME}")]
     return sorted({path.parent.name: path.parent for path in manifests}.values(), key=lambda path: path.name)

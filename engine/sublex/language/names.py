@@ -19,6 +19,7 @@ from sublex.language.expression import GIVEN_NAME, NORMALISERS, Call, Chain, Exp
 from sublex.language.parser import DEEPEST, LONGEST, parse
 from sublex.language.pipelines import PIPELINES, around, called
 from sublex.language.plugins import NORMALISED, RESERVED, Component, Registry
+from sublex.language.python_parts import PythonPart
 from sublex.tools.messages import Message, Step, nearest
 
 # The pattern for names of fitted models on disk. Commands take such a name in place of an expression.
@@ -170,13 +171,16 @@ def _limits() -> str:
 def rewritten(node: Any, registry: Registry, change: Change) -> Any:
     """Return an expression with `change` applied to its calls, outer ones first.
 
-    A value of a parameter is a call where the parameter takes an expression. Resolved components stay as they are.
+    A value of a parameter is a call where the parameter takes an expression. Resolved components stay as they are, but
+    not the expressions in a Python object, such as the features of a learned model.
     """
 
     def inner(value: Any) -> Any:
         return rewritten(value, registry, change) if isinstance(value, Expression) else value
 
     match node:
+        case PythonPart():
+            return node.map(inner)
         case Component():
             return node
         case Chain(stages=stages):

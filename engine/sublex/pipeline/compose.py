@@ -262,7 +262,7 @@ class Composer(Uncopied):
         The expression may have ranges. The result has a sentence for each model whose own expression differs from the
         one that the user wrote.
         """
-        if isinstance(expression, Component):
+        if isinstance(expression, Component) and not isinstance(expression, PythonPart):
             return MeantExpression(expression, ())
         if not (self.snapshot.names or self.snapshot.fitted):
             return MeantExpression(self.written_out(expression), ())

@@ -551,16 +551,20 @@ class Index(Contents):
     ) -> None:
         """Fit a component, such as "lsi(e=100)", and the models that it depends on, and encode all documents.
 
-        If `source` is another index, its fitted model is copied. `memory` is a limit in bytes: an error is raised if
-        fitting needs more. `progress` is called with the work done and the total, and `say` with messages. `counting`
-        is called with the unit of the following work, such as "documents" or "sweeps".
+        Of a pipeline, such as "best", the models are fitted that it needs and that are not fitted yet. If `source` is
+        another index, its fitted model is copied. `memory` is a limit in bytes: an error is raised if fitting needs
+        more. `progress` is called with the work done and the total, and `say` with messages. `counting` is called with
+        the unit of the following work, such as "documents" or "sweeps".
         """
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
 
         options = Options(workers, memory, progress, counting, say, self.registry)
-        fit(self.path, operand(expression, ">>"), options, None if source is None else Path(source))
-        self._open()
+        wanted = operand(expression, ">>")
+        needed = [] if isinstance(self.written_out(wanted), Call | Component) else self.models_in(wanted)
+        for model in [each for each in needed if not self.is_fitted(each)] if needed else [wanted]:
+            fit(self.path, operand(model, ">>"), options, None if source is None else Path(source))
+            self._open()
 
     def fitted_model(self, expression: Expr) -> LoadedModel:
         """Return a fitted model of this index."""

@@ -205,7 +205,7 @@ def fields_of(operation: Operation) -> tuple[RequestField, ...]:
 
 HELP = {
     "topics": "The name of a topic file that the server was given; by default the first.",
-    "judgements": "The name of a file of judgements that the server was given; by default the first.",
+    "judgements": "The name of a file of judgements that the server was given; by default the first --qrels.",
     "runs": "The name of a run file that the server was given.",
     "files": "The name of a file that the server was given; by default all of them.",
 }

@@ -43,14 +43,22 @@ class GivenFiles:
         """Return the names of the files of a kind."""
         return list(self.paths[kind])
 
+    def usual(self, kind: str) -> list[str]:
+        """Return the names of the files of a kind, in the order in which a request without a name tries them.
+
+        The file into which users judge comes last, so that a judgement changes no figure of a link.
+        """
+        named = self.paths[kind]
+        return sorted(named, key=lambda name: named[name] == self.judge)
+
     def path(self, kind: str, name: str) -> str:
-        """Return the path of a file; that of the first one for an empty name. Raise Refused for a name that no file has."""
+        """Return the path of a file; that of the usual one for an empty name. Raise Refused for a name that no file has."""
         found = self.paths[kind]
         what, option = WORDS[kind]
         if not found:
             raise Refused(404, f"This server has no {what}; start it with {option} FILE.")
         if not name:
-            return next(iter(found.values()))
+            return found[self.usual(kind)[0]]
         if name not in found:
             hint = nearest(name, found)
             known = f"{'T' if hint else 't'}here are: {near_names(name, found)}"

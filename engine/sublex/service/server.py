@@ -169,7 +169,7 @@ class Server:
             return tuple(self.files.runs(value))
         if kind == "topics":
             return self.files.topics(value)
-        names = [value] if value else self.files.names("judgements")
+        names = [value] if value else self.files.usual("judgements")
         # A file into which nobody has judged yet is passed over.
         found = next(filter(None, map(self.files.judgements, names)), None)
         if found is None and field.parameter == "loaded_qrels":

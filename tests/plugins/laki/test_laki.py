@@ -478,7 +478,7 @@ def test_a_file_may_need_a_reader(fitted, model, tmp_path):
     file.write_text("a\tthe otter colony\nb\tzyzzyva\n", encoding="utf-8")
     done = invoke("keyphrases", fitted.path, model, "--file", file, "--reader", "tsv", "-n", "1", "--format", "json")
     assert [(row["docno"], row["keyphrase"]) for row in json.loads(done.output)] == [("a", "otter colony")]
-    assert "either a text" in invoke("keyphrases", fitted.path, model, "otter", "--reader", "tsv").messages
+    assert "or a document with --docno" in invoke("keyphrases", fitted.path, model, "otter", "--reader", "tsv").messages
 
 
 def test_a_silhouette_is_listed_and_drawn(fitted, model, tmp_path):
@@ -509,8 +509,8 @@ def test_the_graph_of_keyphrases_is_exported(fitted, found, model, tmp_path):
 def test_mistakes_of_commands_cost_one_sentence(fitted, model, tmp_path):
     (tmp_path / "mine.html").write_text("a page of my own", encoding="utf-8")
     for arguments, message in (
-        (("keyphrases", fitted.path, model), "either a text"),
-        (("keyphrases", fitted.path, model, "a", "--file", "b"), "either a text"),
+        (("keyphrases", fitted.path, model), "or a document with --docno"),
+        (("keyphrases", fitted.path, model, "a", "--file", "b"), "or a document with --docno"),
         (("keyphrases", fitted.path, model, "--file", "nofile"), "No file or folder nofile"),
         (("keyphrases", fitted.path, model, "a", "-o", tmp_path / "mine.html"), "mine.html"),
         (("keyphrases", fitted.path, "laki(width=7)", "a"), "No laki(width=7)"),
