@@ -185,6 +185,34 @@ def test_a_damaged_part_is_refused_and_a_link_in_it_is_not_followed(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_damaged_bytes_are_not_copied(tmp_path):
+    first = sublex.build(documents()[:5], tmp_path / "first")
+    sublex.build(documents()[5:9], tmp_path / "second")
+    (file,) = (tmp_path / "second" / "segments").glob("*/texts.npy")
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(sublex.SublexError, match=r"texts\.npy is damaged between bytes"):
+        sublex.join([first, tmp_path / "second"], tmp_path / "new")
+    assert not (tmp_path / "new" / "index.json").exists()
+
+
+@pytest.mark.parametrize("other", ["link", "deep/../whole"])
+def test_an_index_is_known_by_each_of_its_paths(tmp_path, other):
+    """A part that is the index itself by another path would take the place of the documents that are not yet written."""
+    index = sublex.build(documents()[:9], tmp_path / "whole")
+    sublex.build(documents()[9:20], tmp_path / "more")
+    (tmp_path / "deep").mkdir()
+    os.symlink(tmp_path / "whole", tmp_path / "link")
+    with pytest.raises(InputError, match="named twice"):
+        index.split([tmp_path / other, tmp_path / "new"], overwrite=True)
+    with pytest.raises(InputError, match="cannot be a part of itself"):
+        sublex.join([tmp_path / "whole", tmp_path / "more"], tmp_path / other, overwrite=True)
+    with pytest.raises(InputError, match="named twice"):
+        index.split([tmp_path / "new", tmp_path / "deep" / ".." / "new"])
+    assert not (tmp_path / "new").exists() and len(sublex.open(tmp_path / "whole")) == 9
+
+
 def test_an_index_is_replaced_when_it_is_asked_for(tmp_path):
     for name, begin in (("a", 0), ("b", 5), ("old", 10)):
         sublex.build(documents()[begin : begin + 5], tmp_path / name)

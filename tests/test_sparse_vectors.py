@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from strategies import examples
 
+import sublex
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
 from sublex.vectors.read import read_sparse
@@ -120,3 +121,13 @@ def test_matrices_that_do_not_fit_cost_one_sentence(tmp_path):
         (tmp_path / "w.npz").write_bytes(data[:end])
         with pytest.raises(InputError):
             read(tmp_path / "w.npz")
+
+
+def test_half_of_a_character_in_a_term_costs_a_sentence(tmp_path):
+    index = sublex.build([{"id": "d", "text": "crane"}], tmp_path / "index")
+    arrays = {"data": np.ones(1, np.float32), "indices": np.zeros(1, int), "indptr": np.array([0, 1]), "shape": [1, 1]}
+    np.savez(tmp_path / "half.npz", docnos=np.array(["d"]), terms=np.array(["\ud800"]), **arrays)
+    with pytest.raises(InputError, match="half of a surrogate pair"):
+        index.add_vectors("half", tmp_path / "half.npz")
+    np.savez(tmp_path / "whole.npz", docnos=np.array(["d"]), terms=np.array(["crane"]), **arrays)
+    assert index.add_vectors("whole", tmp_path / "whole.npz").matched == 1

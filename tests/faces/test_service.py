@@ -1032,6 +1032,45 @@ def test_each_takes_back_their_own_judgements_alone(writing, tmp_path):
     assert engine.read_qrels(tmp_path / "mine.txt")["2"] == {"birds-01": 3}
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"by": "\ud800"}, {"by": "a\nb"}, {"by": "a\0"}, {"by": "\u202eanna"}, {"by": "x" * 81}, {"topic": "\ud800"}, {"topic": "1\0"}],
+)  # fmt: skip
+def test_no_name_of_a_judge_or_topic_ends_the_judging_of_others(built_demo, tmp_path, monkeypatch, wrong):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    files = GivenFiles([], [], judge=str(tmp_path / "mine.txt"))
+    client = Client(App(server_of(built_demo, files=files), GUARD))
+    asked = {"topic": "1", "docno": "birds-05", "grade": 2, "by": "anna"}
+    refused = client.post("/v1/judge", asked | wrong)
+    assert refused.status == 400 and not (tmp_path / "mine.txt").exists()
+    assert client.post("/v1/judge", asked).status == 200
+    assert client.post("/v1/unjudge", {"by": "anna"}).record["result"]["grade"] is None
+    client.close()
+
+
+def test_a_damaged_journal_is_named_without_its_path(writing, tmp_path):
+    asked = {"topic": "1", "docno": "birds-05", "grade": 2}
+    assert writing.post("/v1/judge", asked).status == 200
+    (journal,) = (tmp_path / "state").rglob("*.jsonl")
+    journal.write_bytes(b"{}\n")
+    refused = writing.post("/v1/judge", asked)
+    assert refused.status == 400 and journal.name in refused.sentence
+    assert str(tmp_path).encode() not in refused.body
+
+
+def test_records_about_files_have_names_in_place_of_their_paths(fitted, tmp_path):
+    """A comparison names the file of judgements in a note within its result."""
+    docno = engine.open(fitted).snapshot.all_docnos.tolist()[0]
+    (tmp_path / "one.run").write_text(f"1 Q0 {docno} 1 2.5 mine\n")
+    (tmp_path / "two.qrels").write_text(f"1 0 {docno} 1\n2 0 {docno} 1\n")
+    files = GivenFiles([str(TOPICS)], [str(tmp_path / "two.qrels")], [str(tmp_path / "one.run")])
+    client = Client(App(server_of(fitted, files=files), GUARD))
+    reply = client.get("/v1/compare", run="one.run")
+    client.close()
+    assert reply.status == 200 and b"two.qrels" in reply.body
+    assert str(tmp_path).encode() not in reply.body
+
+
 def test_only_topics_of_the_server_are_judged(writing, tmp_path):
     refused = writing.post("/v1/judge", {"topic": "99", "docno": "birds-05", "grade": 1})
     assert (refused.status, refused.record["parameter"]) == (404, "topic")

@@ -72,7 +72,7 @@ def split(
     docs = manifest.statistics.docs
     if len(parts) < 2:
         raise InputError("Name at least two indexes that get the documents.")
-    if len({part.absolute() for part in (root, *parts)}) <= len(parts):
+    if len(set(map(_place, (root, *parts)))) <= len(parts):
         raise InputError("An index is named twice; give each part a name of its own.")
     if len(parts) > docs:
         raise InputError(f"{root} has {docs:,} documents, too few for {len(parts):,} parts.")
@@ -95,6 +95,15 @@ def split(
     return summaries
 
 
+def _place(root: Path) -> object:
+    """Return what is equal for two paths of the same folder, even if one leads there by a link, by `..` or by a mount."""
+    try:
+        status = root.stat()
+    except OSError:
+        return root.resolve()
+    return status.st_dev, status.st_ino
+
+
 def _documents(entries: Sequence[SegmentEntry]) -> int:
     """Return the number of live documents of segments."""
     return sum(entry.live.docs for entry in entries)
@@ -111,7 +120,7 @@ def _read_part(root: Path, part: Path) -> Manifest:
     """Return the manifest of a part. Raise an error if it is attached, or if it is the index to make."""
     manifest = read_manifest(part)
     refuse_if_attached(part, manifest, "join it with others")
-    if root.absolute() == part.absolute():
+    if _place(root) == _place(part):
         raise InputError(f"{root} cannot be a part of itself; give the joined index another name.")
     return manifest
 

@@ -21,7 +21,9 @@ import xxhash
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.faces.user_folders import state_folder
+from sublex.index.entries import NAME_LETTERS
 from sublex.index.schema import SchemaMismatch, as_json, record_of
+from sublex.tools.arguments import shown
 from sublex.tools.files import replace_file
 from sublex.tools.outputs import expect_replaceable
 from sublex.tools.plain_files import open_plain
@@ -156,6 +158,13 @@ def write_judgement(file: Path, qid: str, docno: str, grade: int, by: str = "") 
     if qid.split() != [qid]:
         raise InputError(f"The topic id {qid!r} holds white space, which separates the columns of judgements.")
     refuse_faulty(Strings.of([docno]), "document")
+    refuse_faulty(Strings.of([qid]), "topic")
+    # A journal with a name that cannot be read again would end all judging.
+    if len(by) > NAME_LETTERS or not by.isprintable():
+        raise InputError(
+            f"The name of whoever judges has up to {NAME_LETTERS} characters in one line, all of which can be seen; "
+            f"{shown(by)} has not."
+        )
     expect_replaceable(file, overwrite=True)
     with _opened(file) as (journal, data):
         before, changed = _replaced(file, data, (qid, docno), [f"{qid} 0 {docno} {grade}"])

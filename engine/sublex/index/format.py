@@ -181,8 +181,13 @@ def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
 
 
 def copy_folder(source: Directory, entry: FolderEntry, to: Directory) -> None:
-    """Copy the components that `entry` names from the folder `source` to the new folder `to`. Copy no other file."""
-    ComponentFolder(source, entry)
+    """Copy the components that `entry` names from the folder `source` to the new folder `to`. Copy no other file.
+
+    Raise `IndexCorrupt` if a checksum differs, before anything is copied.
+    """
+    for _, component in ComponentFolder(source, entry):
+        component.all()
+        component.release()
     to.make_new()
     for name in (*entry.components, CHECKSUMS):
         with source.open_to_read(f"{name}.npy") as file, to.create(f"{name}.npy") as copy:

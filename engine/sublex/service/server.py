@@ -213,7 +213,8 @@ class Server:
     ) -> RequestAnswer:
         if "ndjson" in shown.forms:
             return RequestAnswer(lines=partial(_hand_over, shown.forms["ndjson"]))
-        names_files = any(each.given == "files" for each in served.operation.parameters)
+        # Records about files that the server was given may have their paths, in notes for example.
+        names_files = any(field.file and arguments.get(field.parameter) for field in served.fields.values())
         record: dict[str, Any] = {
             "result": _everywhere(self._with_names, shown.data) if names_files else shown.data,
             "notes": [self._with_names(note) for note in (*context.notes, *shown.notes)],
@@ -230,7 +231,12 @@ class Server:
     @cached_property
     def _places(self) -> dict[str, str]:
         """The names of indexes and files by path, the longest path first. A path without a folder is as good as a name."""
+        from sublex.faces.judging import journal_path
+
         places = {str(held.path): name for name, held in self.indexes.items()} | self.files.places
+        if self.files.judge:
+            journal = journal_path(Path(self.files.judge))
+            places[str(journal)] = journal.name
         return {path: places[path] for path in sorted(places, key=len, reverse=True) if os.sep in path}
 
     def _with_names(self, sentence: str) -> str:

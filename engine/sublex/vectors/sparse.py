@@ -143,7 +143,10 @@ def read_sparse_npz(path: str, terms: Interner, ids_file: str | None, memory: in
     fits = fits and bool((np.diff(indptr) >= 0).all()) and int(indptr[-1]) == len(data)
     if not fits or (len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < len(names)):
         raise InputError(f"{path} is no matrix of sparse rows with one id for each row and a term for each column.")
-    encoded, lengths = end_to_end([name.encode() for name in names])
+    try:
+        encoded, lengths = end_to_end([name.encode() for name in names])
+    except UnicodeEncodeError as error:
+        raise InputError(f"{path} has the term {error.object!r} with half of a surrogate pair; correct it.") from None
     known = terms.add(encoded, np.cumsum(lengths) - lengths, lengths)
     if len(np.unique(known)) < len(known):
         raise InputError(f"{path} has two columns of one term; join them.")
