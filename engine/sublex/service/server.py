@@ -213,10 +213,13 @@ class Server:
     ) -> RequestAnswer:
         if "ndjson" in shown.forms:
             return RequestAnswer(lines=partial(_hand_over, shown.forms["ndjson"]))
-        # Records about files that the server was given may have their paths, in notes for example.
-        names_files = any(field.file and arguments.get(field.parameter) for field in served.fields.values())
+        names_files = any(each.given == "files" for each in served.operation.parameters)
+        result = _everywhere(self._with_names, shown.data) if names_files else shown.data
+        if isinstance(result, dict) and "notes" in result:
+            # A comparison has notes of its own.
+            result = {**result, "notes": _everywhere(self._with_names, result["notes"])}
         record: dict[str, Any] = {
-            "result": _everywhere(self._with_names, shown.data) if names_files else shown.data,
+            "result": result,
             "notes": [self._with_names(note) for note in (*context.notes, *shown.notes)],
         }
         if context.held and context.generation:
