@@ -125,6 +125,17 @@ def test_the_lengths_that_another_engine_stated_go_with_the_documents(tmp_path):
     assert joined.statistics == copy.statistics and hits_of(joined, "BM25") == hits_of(copy, "BM25")
 
 
+def test_the_summary_names_the_documents_without_terms(tmp_path):
+    texts = {"a": "crane", "b": "", "c": "the", "d": "river"}
+    parts = [
+        sublex.build([Document(docno, texts[docno]) for docno in docnos], tmp_path / docnos) for docnos in ("ab", "cd")
+    ]
+    joined = sublex.join(parts, tmp_path / "joined")
+    assert joined.built.empty == ["b", "c"] and joined.built.indexed == 4
+    parts[0].delete(["b"])
+    assert sublex.join(parts, tmp_path / "again").built.empty == ["c"]
+
+
 def test_models_stay_behind_and_a_note_names_them(tmp_path, index):
     index.fit("lsi(e=5)")
     first, second = index.split([tmp_path / "first", tmp_path / "second"])

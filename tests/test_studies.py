@@ -815,6 +815,21 @@ def test_a_forged_record_of_a_comparison_puts_no_markup_on_the_report(study, for
     assert again["demo"].system("BM25").means == first["demo"].system("BM25").means
 
 
+@pytest.mark.parametrize("forged", [{"values": [[float("nan")]]}, {"values": "x"}, {"qids": None}, {"missing": 3}])
+def test_forged_measures_of_a_run_are_measured_again(study, forged):
+    path = study(MINIMAL)
+    first = engine.study(path)
+    state = first.folder / "state"
+    next(state.glob("comparison*")).unlink()
+    for record in state.glob("measures*"):
+        told = json.loads(record.read_text())
+        told["data"] |= forged
+        record.write_text(json.dumps(told))
+    again = engine.study(path)
+    assert again["demo"].system("BM25").means == first["demo"].system("BM25").means
+    assert sum(step.startswith("measures ") for step in again.done) == len(list(state.glob("measures*")))
+
+
 # The command line.
 
 

@@ -206,7 +206,7 @@ def test_a_condition_without_quotes_is_told_to_have_them(index, bare):
         index.search("word", f"BM25 >> where({bare}) >> BM25")
     first, _, caret = str(error.value).splitlines()
     column = len(before) + 1
-    assert first == f'Expected the condition in quotes, as in where("year >= 2015"), in column {column}:'
+    assert first == f'Expected the condition in double quotes, as in where("year >= 2015"), in column {column}:'
     assert caret == " " * (1 + column) + "^"
 
 

@@ -50,10 +50,12 @@ def join(
 
     def write(folder: Directory) -> tuple[list[SegmentEntry], BuildSummary]:
         entries: list[SegmentEntry] = []
+        empty: list[str] = []
         for part, segment in _segments(parts, manifests):
             entries.append(_copied(part, segment, folder / f"{SEGMENT}-{len(entries)}"))
+            empty += map(segment.docno, np.flatnonzero((segment.lengths == 0) & ~segment.dead).tolist())
             progress(_documents(entries))
-        summary = BuildSummary(read=_documents(entries), indexed=_documents(entries))
+        summary = BuildSummary(read=_documents(entries), indexed=_documents(entries), empty=empty)
         _note_left(summary, manifests)
         return entries, summary
 

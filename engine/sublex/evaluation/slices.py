@@ -116,7 +116,7 @@ class Slices(InParts):
         name = measure or self.comparison.main
         level = f"{100 - 100 * self.comparison.plan.alpha:g} % interval"
         several = len(self.comparison.names) > 1
-        head = [self.by, "system", "topics", name, *(["difference", level, "corrected p"] if several else [])]
+        head = [self.by, "system", "topics", name, *(["difference", level, "p against others"] if several else [])]
         rows = []
         for each in self.slices(measure):
             row = [each.group, each.system, f"{each.topics:,}{' (small)' * each.is_small}", f"{each.mean:.4f}"]

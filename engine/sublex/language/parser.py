@@ -77,7 +77,9 @@ def parse(text: str) -> Expression:
         return _read(text, _ExpressionParser.pipeline)
     except Unreadable as mistake:
         if bare := _BARE_CONDITION.search(text, 0, mistake.at):
-            mistake = Unreadable('Expected the condition in quotes, as in where("year >= 2015"),', bare.end("before"))
+            mistake = Unreadable(
+                'Expected the condition in double quotes, as in where("year >= 2015"),', bare.end("before")
+            )
         raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{with_caret(text, mistake.at)}") from None
 
 

@@ -254,13 +254,24 @@ def _measured(
     label = f"{plan.name}/{name}"
     record = work.known("measures", label, identity)
     if record is not None:
-        values = np.array(record.data["values"], np.float64).reshape(-1, len(measures))
-        return Evaluation(name, measures, record.data["qids"], values, record.data["missing"])
+        if (kept := _kept_evaluation(record.data, name, measures)) is not None:
+            return kept
+        work.kept.pop()
     begin = time.perf_counter()
     found = evaluate(qrels, run, measures, name)
     data = {"qids": list(found.qids), "values": found.values.tolist(), "missing": list(found.missing)}
     work.keep("measures", label, identity, [], data, time.perf_counter() - begin)
     return found
+
+
+def _kept_evaluation(data: Mapping[str, Any], name: str, measures: Sequence[Any]) -> Evaluation | None:
+    """Return the evaluation that a kept record has; None if its values are not those that a study writes."""
+    try:
+        qids, missing = ([str(qid) for qid in data[part]] for part in ("qids", "missing"))
+        values = np.array(data["values"], np.float64).reshape(len(qids), len(measures))
+    except (KeyError, TypeError, ValueError):
+        return None
+    return Evaluation(name, measures, qids, values, missing) if np.isfinite(values).all() else None
 
 
 def _compare(
