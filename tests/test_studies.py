@@ -928,12 +928,15 @@ def test_the_shell_writes_its_comparison_as_a_study(index, tmp_path, monkeypatch
     session.run(f":topics {TOPICS}")
     session.run(f":qrels {QRELS}")
     session.run(":compare -m P@5 BM25 PL2")
+    # A query after the comparison does not change what is written.
+    session.run("cranes")
     session.run(":to-study s.toml")
     asked = read_study("s.toml")
     assert list(asked.systems) == ["BM25", "PL2"] and asked.compare.measures == ("P@5",)
     found = engine.study("s.toml", allow=[TOPICS.parent])
     assert found.value("demo", "PL2", "P@5") == engine.compare(index, TOPICS, QRELS, ["PL2"], "P@5").mean("P@5")[0]
-    session.step = session.step._replace(arguments={**session.step.arguments, "queries": ("lsi=rows.npz",)})
+    given = {**session.comparison.arguments, "queries": ("lsi=rows.npz",)}
+    session.comparison = session.comparison._replace(arguments=given)
     with pytest.raises(InputError, match="A study cannot name vectors of queries yet"):
         session.run(":to-study t.toml")
 

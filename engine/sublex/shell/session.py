@@ -90,6 +90,8 @@ class Session:
         self.snapshots: dict[str, list[str]] = {}
         self.lines: list[str] = []
         self.step: Last | None = None
+        # The last comparison or evaluation.
+        self.comparison: Last | None = None
         self.out: Path | None = None
         # The files that the session wrote, and so may write again.
         self._written: set[Path] = set()
@@ -353,6 +355,8 @@ class ShellContext(OperationContext):
         shown = super().ask(operation, **arguments)
         if not self._asked:
             self._asked, self.session.step = True, Last(operation, arguments, shown.step)
+            if operation.name in ("compare", "eval"):
+                self.session.comparison = self.session.step
         if operation is search and (measured := self.session.measures()):
             figures = "  ".join(f"{name} {value:.4f}" for name, value in measured.items())
             shown = shown.between(below=[line(Span(f"topic {self.session.topic}: {figures}", "dim"))])

@@ -43,13 +43,15 @@ def to_python(session: Session) -> Shown:
 
 @operation(needs=Needs.SESSION)
 def to_study(session: Session, file: DataFile) -> Shown:
-    """Write the loaded topics and judgements, with the expressions of the last :compare or of the session, as a study."""
+    """Write the loaded topics and judgements, with the expressions of the last :compare, as a study.
+
+    Without a comparison, the study has the expression of the session.
+    """
     from sublex.operations.evaluating import save_comparison
     from sublex.studies.from_comparison import ComparedSystems
 
     topics, qrels = session.loaded_topics(), session.loaded_qrels()
-    last = session.step
-    given = last.arguments if last is not None and last.operation.name in ("compare", "eval") else {}
+    given = session.comparison.arguments if session.comparison is not None else {}
     if given.get("queries"):
         raise InputError("A study cannot name vectors of queries yet; compare without --queries first.")
     rankers = compared(given["rankers"], given["ranking"]) if given.get("rankers") else (str(session.pipeline()),)
