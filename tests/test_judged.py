@@ -209,6 +209,17 @@ def test_a_run_warns_and_leaves_the_judged_documents_out(demo, files):
     assert [*every["1"]] == [*expected.top(5)["1"]]
     assert [*rest["1"]] == [*expected.without(judged).top(5)["1"]] and len(rest["1"]) == 5
     assert rest.metadata["method"]["hits"] == 5 and rest.metadata["method"]["residual"] == {"topics": 1, "documents": 2}
+    # The metadata of a run file tell that it learned from judgements.
+    for words in (("eval", QRELS), ("compare", QRELS)):
+        code, out, err = demo(*words, "all.run", "rest.run", "-m", "AP")
+        assert (
+            code == 0
+            and "Made by feedback from judged documents: all.run. These" in err
+            and "by --residual QRELS" in err
+        )
+        assert "flatters" not in demo(*words, "all.run", "rest.run", "-m", "AP", "--residual", "mine.txt")[2]
+    with pytest.warns(SublexWarning, match="Made by feedback from judged documents"):
+        sublex.compare(None, None, QRELS, ["all.run", "rest.run"], "AP")
     code, out, err = demo("eval", QRELS, "rest.run", "-m", "AP", "--residual", "mine.txt", "--format", "json")
     assert code == 0, err
     with pytest.warns(SublexWarning, match="left out"):

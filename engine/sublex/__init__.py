@@ -560,6 +560,8 @@ def compare(
     ]
     if judged is not None and seen is None:
         notes.append(rest.FLATTERED.format(residual="residual"))
+    elif seen is None:
+        notes += rest.flattered_runs(given, "residual")
     given, judgements, unseen = rest.residual(given, judgements, seen, most)
     given, judgements, left_out = collapsed(given, judgements, collapse)
     notes += [*unseen, *left_out]

@@ -13,6 +13,7 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System
 from sublex.tools.messages import counted
 from sublex.trec.given_tables import qrels_of
+from sublex.trec.metadata import value_at
 from sublex.trec.qrels import Qrels
 
 # What to say to somebody who measures by the documents that feedback has seen.
@@ -20,6 +21,20 @@ FLATTERED = (
     "Rankings by feedback from judged documents have these documents at the top, which flatters them; leave the documents "
     "out of rankings and judgements by {residual}."
 )
+
+FLATTERED_RUNS = (
+    "Made by feedback from judged documents: {runs}. These documents are at the top of the rankings, which flatters them; "
+    "leave the documents out of rankings and judgements by {residual}."
+)
+
+
+def flattered_runs(systems: Sequence[System], residual: str) -> list[str]:
+    """Return a sentence on runs that rank the documents from which they learned, as their metadata tell."""
+    made = {each.name: value_at(each.run.metadata, ("method",)) for each in systems}
+    names = [
+        name for name, method in made.items() if value_at(method, ("judged",)) and not value_at(method, ("residual",))
+    ]
+    return [FLATTERED_RUNS.format(runs=", ".join(names), residual=residual)] if names else []
 
 
 def needed(k: int, seen: Mapping[str, Mapping[str, int]] | None) -> int:

@@ -147,7 +147,7 @@ def measure(
     from sublex.display.evaluation import evaluation_json, evaluation_table, slices_json, slices_table
     from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.input_warnings import input_warnings
-    from sublex.evaluation.residual import needed
+    from sublex.evaluation.residual import flattered_runs, needed
     from sublex.evaluation.residual import residual as without
     from sublex.evaluation.run_evaluation import evaluate
     from sublex.forms.parts import part_lines
@@ -173,6 +173,7 @@ def measure(
         systems = [_run(context, loaded.loaded_topics, pipeline, most, language=language) for pipeline in pipelines]
         notes += _flattered(judged, residual)
         systems += loaded.loaded_runs
+    notes += [] if judged or residual else flattered_runs(systems, "--residual QRELS")
     systems, judgements, left_out = without(systems, judgements, seen, RUN_HITS if loaded.loaded_qrels else None)
     systems, judgements, said = collapsed(systems, judgements, collapse)
     notes += [*left_out, *said]
@@ -313,7 +314,7 @@ def compare(
     from sublex.display.comparison import comparison
     from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.comparison import Plan, compare
-    from sublex.evaluation.residual import needed
+    from sublex.evaluation.residual import flattered_runs, needed
     from sublex.evaluation.residual import residual as without
     from sublex.pipeline.query_forms import topics_notes
     from sublex.report.page import render_page
@@ -356,9 +357,10 @@ def compare(
             _run(context, topics, p, most, workers=workers, fresh=fresh, language=language) for p in pipelines
         ] + systems
         said += [] if loaded.loaded_topics or not index else topics_notes(topics, index, language)
+    flattered = [] if judged or residual else flattered_runs(systems, "--residual QRELS")
     systems, judgements, unseen = without(systems, judgements, seen, k)
     systems, judgements, left_out = collapsed(systems, judgements, collapse)
-    said += [*_flattered(judged, residual), *unseen, *left_out]
+    said += [*_flattered(judged, residual), *flattered, *unseen, *left_out]
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes], by, groups)
