@@ -184,7 +184,7 @@ def typed(port: int, texts: list[str]) -> tuple[list[float], list[float]]:
             page.keyboard.press("/")
             for letter in text:
                 done = page.evaluate("window.painted.length")
-                # The first letter takes the place of the query before, which is selected.
+                # The query before is selected, so the first letter replaces it.
                 page.keyboard.type(letter)
                 while page.evaluate("window.painted.length") == done:
                     time.sleep(0.005)

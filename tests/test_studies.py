@@ -928,7 +928,7 @@ def test_the_shell_writes_its_comparison_as_a_study(index, tmp_path, monkeypatch
     session.run(f":topics {TOPICS}")
     session.run(f":qrels {QRELS}")
     session.run(":compare -m P@5 BM25 PL2")
-    # A query after the comparison does not change what is written.
+    # The study has the rankers of the comparison, although a query was asked after it.
     session.run("cranes")
     session.run(":to-study s.toml")
     asked = read_study("s.toml")

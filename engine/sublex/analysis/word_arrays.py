@@ -154,8 +154,8 @@ class WordTable:
         """
         first, counts, after = self._first.array[raws], self._counts.array[raws], self._after.array[raws]
         breaks = breaks.copy()
-        # A break after a raw token belongs to the word that follows in the same text. So do breaks around a raw token without
-        # words.
+        # A break stands before a word. So a break after a raw token is moved to the next one in the same text, with the
+        # break before this raw token if it has no words.
         last = set((ends - 1).tolist()) if after.any() else set()
         for k in np.flatnonzero(after).tolist():
             if k not in last:

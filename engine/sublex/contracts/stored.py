@@ -167,8 +167,7 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 
 
-# A function that returns the fault of a JSON value, as the end of a sentence that begins with the place in the value.
-# It returns "" if there is no fault.
+# Says what is wrong with a JSON value, as in "is no number"; "" if nothing is. The caller puts the place of the value before it.
 _Fault: TypeAlias = "Callable[[Any], str]"
 
 

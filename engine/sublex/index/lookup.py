@@ -9,8 +9,8 @@ from pathlib import Path
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.tools.messages import Step, nearest
 
-# The file by which a folder is known as an index.
-MANIFEST_NAME = "index.json"
+# The file that makes a folder an index.
+MANIFEST = "index.json"
 
 
 def index_home() -> Path:
@@ -38,7 +38,7 @@ def index_path(name: str) -> Path:
     """
     if not name.strip() or "\x00" in name:
         raise InputError("An index needs a name or a path.")
-    is_path = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, MANIFEST_NAME))
+    is_path = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, MANIFEST))
     path = Path(name) if is_path else index_home() / name
     try:
         os.stat(path)
@@ -65,7 +65,7 @@ def existing_path(name: str) -> Path:
     if found:
         raise IndexProblem(f"Several indexes are called {name}; write {' or '.join(each.name for each in found)}.")
     elsewhere = user_home() / name
-    if (elsewhere / MANIFEST_NAME).is_file():
+    if (elsewhere / MANIFEST).is_file():
         raise IndexProblem(f"No index at {path}; there is one at {elsewhere}, which is found by its path.")
     hint = nearest(name, [folder.name for folder in known_indexes()])
     if hint:
@@ -76,12 +76,12 @@ def existing_path(name: str) -> Path:
 def names_index(name: str) -> bool:
     """Return whether a name or a path leads to an index."""
     try:
-        return (existing_path(name) / MANIFEST_NAME).is_file()
+        return (existing_path(name) / MANIFEST).is_file()
     except (OSError, SublexError, ValueError):
         return False
 
 
 def known_indexes() -> list[Path]:
     """Return the folders of all indexes that a bare name finds: those in the working directory and in the index home."""
-    manifests = [path for folder in (index_home(), Path()) for path in folder.glob(f"*/{MANIFEST_NAME}")]
+    manifests = [path for folder in (index_home(), Path()) for path in folder.glob(f"*/{MANIFEST}")]
     return sorted({path.parent.name: path.parent for path in manifests}.values(), key=lambda path: path.name)

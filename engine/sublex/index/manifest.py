@@ -23,12 +23,12 @@ from sublex.index.components.fields import count_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
 from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
+from sublex.index.lookup import MANIFEST as MANIFEST
 from sublex.index.schema import ABSENT, SchemaMismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
 
 # Names of files and folders within an index.
-MANIFEST = "index.json"
 BUILDING = "building"
 SEGMENTS = "segments"
 REPRESENTATIONS = "representations"

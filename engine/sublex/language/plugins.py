@@ -18,7 +18,7 @@ import pluggy
 
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Folder, Param, Resource
-from sublex.errors import InputError, PluginError, UnknownName, is_out_of_memory
+from sublex.errors import InputError, PluginError, SublexError, UnknownName, is_out_of_memory
 from sublex.language.expression import (
     KEYWORDS,
     NAME,
@@ -397,6 +397,22 @@ class Registry:
         named = {plugin.name: plugin for plugin in self.plugins}
         implementations = getattr(self._manager.hook, name).get_hookimpls()
         return [(named[each.plugin_name], partial(_call, each)) for each in implementations]
+
+    def call_all(self, name: str, register: Callable[..., None], what: str) -> list[str]:
+        """Have each plugin register what it adds by a hook. Return a sentence for each plugin that failed.
+
+        `what` is a word for what the hook adds, such as "panels".
+        """
+        failures = []
+        for plugin, implementation in self.hook(name):
+            try:
+                implementation(register=register)
+            except Exception as error:
+                if is_out_of_memory(error):
+                    raise MemoryError from error
+                reason = str(error).rstrip(".") if isinstance(error, SublexError) else in_short(error)
+                failures.append(f"Plugin {plugin.name} could not add its {what}: {reason}.")
+        return failures
 
 
 def _call(implementation: pluggy.HookImpl, **given: Any) -> None:

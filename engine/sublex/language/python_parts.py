@@ -95,10 +95,10 @@ class PythonPart(Component):
 
     @contextmanager
     def call(self) -> Iterator[Any]:
-        """Yield the object, so that the block can call it. One thread at a time is within the block.
+        """Yield the object to a `with` block that calls it. Other threads wait until the block ends.
 
-        Raise InputError if the object has changed. Changes that the object makes within the block are allowed, such as a
-        table that it fills.
+        Raise InputError if the object has changed. The object may change itself within the block, as when it fills a
+        table.
         """
         with self.lock:
             self.refuse_changed()

@@ -29,10 +29,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sublex.errors import InputError, SublexError, is_out_of_memory
+from sublex.errors import InputError
 from sublex.operations.context import OperationContext
 from sublex.operations.declaring import INDEXED, File, Needs, Operation, Parameter, operation, option, positional
-from sublex.tools.messages import in_short
 
 if TYPE_CHECKING:
     from sublex.language.plugins import Registry
@@ -125,7 +124,6 @@ def find(name: str) -> Operation:
 def plugin_operations(registry: Registry) -> tuple[list[Operation], list[str]]:
     """Return the operations that the installed plugins register, and a sentence for each plugin that failed."""
     found: dict[str, Operation] = {}
-    failures = []
 
     def register(given: Operation) -> None:
         if given.name in found or given.name in NAMES:
@@ -133,12 +131,5 @@ def plugin_operations(registry: Registry) -> tuple[list[Operation], list[str]]:
         given.section = PLUGINS
         found[given.name] = given
 
-    for plugin, implementation in registry.hook("register_operations"):
-        try:
-            implementation(register=register)
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise MemoryError from error
-            reason = str(error).rstrip(".") if isinstance(error, SublexError) else in_short(error)
-            failures.append(f"Plugin {plugin.name} could not add its operations: {reason}.")
+    failures = registry.call_all("register_operations", register, "operations")
     return list(found.values()), failures

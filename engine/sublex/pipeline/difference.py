@@ -40,9 +40,9 @@ def gaps(one: Explanation, other: Explanation) -> list[PartDifference]:
 
 
 def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[ScorePart]:
-    """Yield the parts into which people divide a score, such as words or topics.
+    """Yield the parts of a score by which a person would explain it, such as one for each word or each topic.
 
-    For a blend, the parts within each of its components are yielded. `factor` multiplies their values; `part` is the
+    For a blend, these are the parts of each of its components. `factor` multiplies their values; `part` is the
     label of the component that contains the node.
     """
     counted = [inner for inner in node.parts if inner.kind != "evidence"]

@@ -225,7 +225,7 @@ class LoadedRepresentation(LoadedModel):
         return next(param for param in self._component.registration.params if param.type is Vectors)
 
     def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> IndexView:
-        """Return the view of the segments with their rows. A segment without rows gets rows of zeros."""
+        """Return a view of the segments, each with the rows that are stored for it; without any, with rows of zeros."""
         wanted = declared_rows(self.model)
         parts = {
             s.name: read_rows(place / s.name, rows[s.name].data, s.docs, wanted) for s in segments if s.name in rows

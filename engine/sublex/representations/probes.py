@@ -170,7 +170,7 @@ def measure_of(similarity: str, query: float, longest: float) -> Measure | None:
 
 
 def probe_of(segment: SketchedSegment, sketch: Sketch, unit: np.ndarray, measure: Measure) -> Probe:
-    """Return the query `unit`, a vector of norm 1, as the sketch of a segment compares it."""
+    """Return a query in the form in which it is compared with the sketch of a segment. `unit` is its vector, of norm 1."""
     entries = projected(unit, sketch.directions)
     levels = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (LARGEST_CODE * len(entries)))
     codes, scale = whole_numbers(entries, levels)

@@ -22,8 +22,8 @@ from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.term_table import TermTable
 
-# The largest number of slots, and of postings in all segments together. A posting takes at most 10 bytes. If the terms of
-# one query need more, the arena takes more.
+# The largest number of slots, and of postings in all segments together. A posting takes at most 10 bytes. For a
+# query whose terms alone have more postings than that, the arena grows.
 ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 

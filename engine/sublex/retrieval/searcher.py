@@ -116,7 +116,7 @@ class Searcher(Uncopied):
 
     @cached_property
     def impacts(self) -> list[Impacts]:
-        """The impacts of this ranker in each segment."""
+        """For each segment, what this ranker gives to each posting, read from disk or computed when it is needed."""
         impacts = []
         for k, segment in enumerate(self.snapshot.segments):
             folders = [derived.read(path) if self.name else None for path in self._folders(segment)]

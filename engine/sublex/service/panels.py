@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sublex.contracts.panels import Panel
-from sublex.errors import InputError, SublexError, is_out_of_memory
-from sublex.tools.messages import counted, in_short
+from sublex.errors import InputError
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.language.plugins import Registry
@@ -40,7 +40,6 @@ class LoadedPanel:
 def panels_of(registry: Registry) -> tuple[list[LoadedPanel], list[str]]:
     """Return the panels that plugins register, and a sentence for each plugin that failed to."""
     found: dict[str, LoadedPanel] = {}
-    failures = []
 
     def register(panel: Panel) -> None:
         loaded = _loaded(panel)
@@ -48,14 +47,7 @@ def panels_of(registry: Registry) -> tuple[list[LoadedPanel], list[str]]:
             raise InputError(f"There is a panel {loaded.name} already")
         found[loaded.name] = loaded
 
-    for plugin, implementation in registry.hook("register_panels"):
-        try:
-            implementation(register=register)
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise MemoryError from error
-            reason = str(error).rstrip(".") if isinstance(error, SublexError) else in_short(error)
-            failures.append(f"Plugin {plugin.name} could not add its panels: {reason}.")
+    failures = registry.call_all("register_panels", register, "panels")
     return list(found.values()), failures
 
 

@@ -161,7 +161,7 @@ def postings(number: int = POSTINGS, seed: int = 1) -> Iterator[Posting]:
         cf = tf + df - 1 + (some() if df > 1 else 0)
         length = tf + some()
         docs = df + some()
-        # A collection of one document has only the tokens of this document.
+        # If there is only one document, the collection's tokens are the document's.
         tokens = length + (cf - tf + some() + docs if docs > 1 else 0)
         unique = int(random.integers(1, 2 + length - tf))
         distinct = max(df, unique) + (some() if docs > 1 else 0)
