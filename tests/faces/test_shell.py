@@ -1174,6 +1174,8 @@ def test_operations_of_plugins_work_and_their_failures_cost_a_sentence(session):
         return 1 / 0
 
     class Registry:
+        call_all = plugins.Registry.call_all
+
         def hook(self, name):
             return [(plugins.Plugin("loud", "loud"), lambda register: [register(each) for each in (shout, crash)])]
 
