@@ -15,7 +15,7 @@ from sublex.contracts.base import Document, Report
 from sublex.errors import InputError
 from sublex.forms.frames import frame_records, is_frame
 from sublex.index.directory import Directory
-from sublex.index.manifest import MANIFEST, SEGMENTS
+from sublex.index.manifest import MANIFEST, SEGMENTS, SHARDS
 from sublex.language import plugins
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
@@ -157,7 +157,8 @@ def _names(roles: Mapping[str, str] | None) -> FieldNames | None:
 def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise InputError if one of the paths is an index of Sublex, whose files no reader understands."""
     for path in paths:
-        if os.path.isdir(path) and all(Directory(Path(path)).has(name) for name in (MANIFEST, SEGMENTS)):
+        folder = Directory(Path(path))
+        if os.path.isdir(path) and folder.has(MANIFEST) and (folder.has(SEGMENTS) or folder.has(SHARDS)):
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
 
 

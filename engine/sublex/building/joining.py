@@ -27,6 +27,8 @@ from sublex.index.segment import Segment, open_segment
 from sublex.tools.strings import Strings
 from sublex.tools.workers import Workers
 
+# The folder of tombstones that were copied. No generation has the number 0, so no later deletion writes to this folder.
+COPIED_TOMBSTONES = "deleted-0"
 # A function that is called with the number of documents so far.
 Progress = Callable[[int], None]
 
@@ -177,12 +179,12 @@ def _expect_distinct(parts: Sequence[Path], manifests: Sequence[Manifest]) -> No
 
 def _copied(part: Path, segment: Segment, to: Directory) -> SegmentEntry:
     """Copy a segment of another index to the new folder `to`, and return its entry there."""
-    entry = segment.entry._replace(name=to.name)
+    entry = segment.entry._replace(name=to.name, shard="")
     try:
         copy_folder(segment.directory, entry.data, to)
         if entry.deleted:
-            name = entry.deleted.name
-            copy_folder(segment.directory / name, entry.deleted.data, to / name)
+            copy_folder(segment.directory / entry.deleted.name, entry.deleted.data, to / COPIED_TOMBSTONES)
+            entry = entry._replace(deleted=entry.deleted._replace(name=COPIED_TOMBSTONES))
     except IndexCorrupt as error:
         raise InputError(f"{part} is damaged, or was changed meanwhile: {error}") from None
     return entry

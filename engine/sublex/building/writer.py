@@ -31,16 +31,17 @@ from sublex.index.lock import locked
 from sublex.index.manifest import (
     BUILDING,
     MANIFEST,
-    SEGMENTS,
     commit,
     new_manifest,
     next_segment,
     read_manifest,
     remove_leftovers,
+    segment_folder,
 )
 from sublex.index.ownership import expect_own
 from sublex.index.schema import ABSENT, as_json
 from sublex.index.segment import Segment, open_segment
+from sublex.index.shards import segments_of, shard_for_new_documents
 from sublex.tools.messages import Message, Step
 from sublex.tools.workers import Workers
 
@@ -185,8 +186,11 @@ def add(
     settings: Callable[[Manifest], BuildSettings],
     progress: Progress,
     before_commit: BeforeCommit | None = None,
+    shard: str | None = None,
 ) -> BuildSummary:
     """Add documents as a new segment, then merge small segments by the merge policy. Return the summary of the new documents.
+
+    In a cluster, the documents go to `shard`, by default to the one with the fewest documents.
 
     `settings` is a function that makes the settings from the manifest of the index. The rule for duplicates also
     applies to docnos that are already in the index.
@@ -194,6 +198,7 @@ def add(
     with locked(root, "add"):
         old = read_manifest(root)
         refuse_if_attached(root, old, "add to it")
+        chosen_shard = shard_for_new_documents(root, old, shard)
         remove_leftovers(root, old)
         segments = [open_segment(root, entry) for entry in old.segments]
         with _building_folder(root) as folder:
@@ -213,14 +218,15 @@ def add(
                 if duplicates.superseded:
                     segment = Segment(folder / SEGMENT, entry)
                     entry = with_tombstones(segment, np.array(duplicates.superseded), new.generation)
-                _commit_segments(root, new, [entry], before_commit)
+                _commit_segments(root, new, [entry._replace(shard=chosen_shard)], before_commit)
             _write_listing(root, summary)
         # The new documents are committed. A merge that fails does not undo this.
         with suppress(SublexError, OSError):
             committed = read_manifest(root)
-            count = segments_to_merge([segment.docs for segment in committed.segments])
+            own = segments_of(committed, chosen_shard)
+            count = segments_to_merge([segment.docs for segment in own])
             if count > 1:
-                _merge_last(root, committed, count, chosen.workers, before_commit)
+                _merge_some(root, committed, own[-count:], chosen.workers, before_commit)
     return summary
 
 
@@ -241,14 +247,17 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
 def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
     """Merge all segments into one without the deleted documents. Return the number of segments before the merge.
 
-    With `reorder`, similar documents get neighbouring numbers, even if there is nothing to merge.
+    In a cluster, the segments of each shard become one, a shard in each commit. With `reorder`, similar documents get neighbouring numbers, even if there is nothing to merge.
     """
     with locked(root, "merge"):
         old = read_manifest(root)
         refuse_if_attached(root, old, "merge its segments")
         remove_leftovers(root, old)
-        if (reorder and old.segments) or _is_divided(old.segments):
-            _merge_last(root, old, len(old.segments), workers, before_commit, reorder)
+        for shard in [shard.name for shard in old.shards] or [""]:
+            committed = read_manifest(root)
+            own = segments_of(committed, shard)
+            if (reorder and own) or _is_divided(own):
+                _merge_some(root, committed, own, workers, before_commit, reorder)
         return len(old.segments)
 
 
@@ -257,14 +266,19 @@ def _is_divided(segments: Sequence[SegmentEntry]) -> bool:
     return len(segments) > 1 or any(segment.deleted for segment in segments)
 
 
-def _merge_last(
-    root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None, reorder: bool = False
+def _merge_some(
+    root: Path,
+    old: Manifest,
+    merged: tuple[SegmentEntry, ...],
+    workers: int,
+    before_commit: BeforeCommit | None,
+    reorder: bool = False,
 ) -> None:
-    """Commit a generation in which the last `count` segments of the manifest `old` are merged into one.
+    """Commit a generation in which the segments `merged` of the manifest `old`, the last ones of a shard, are merged into one.
 
     With `reorder`, similar documents of the merged segment get neighbouring numbers.
     """
-    rest, merged = old.segments[:-count], old.segments[-count:]
+    rest = tuple(segment for segment in old.segments if segment not in merged)
     with _building_folder(root) as building, Workers(workers) as pool:
         segments, order = [open_segment(root, entry) for entry in merged], None
         if not reorder:
@@ -273,6 +287,7 @@ def _merge_last(
             if _is_divided(merged):
                 segments = [Segment(building / UNORDERED, merge_segments(segments, building / UNORDERED, pool))]
             entry, order = reorder_segment(segments[0], building / SEGMENT, pool)
+        entry = entry._replace(shard=merged[0].shard)
         _commit_segments(root, old.next(segments=rest), [entry], before_commit, merged, order)
 
 
@@ -302,13 +317,13 @@ def _commit_segments(
 
     If `before_commit` is given, it gets the manifest, `replaced` and `order`, as `BeforeCommit` describes.
     """
-    segments = Directory(root) / SEGMENTS
-    segments.make()
     for entry in entries:
-        name = next_segment(root)
-        (Directory(root) / BUILDING / entry.name).move(segments / name)
-        new = new._replace(segments=(*new.segments, entry._replace(name=name)))
-    segments.sync()
+        placed = entry._replace(name=next_segment(root))
+        folder = segment_folder(root, placed)
+        folder.parent.make()
+        (Directory(root) / BUILDING / entry.name).move(folder)
+        folder.parent.sync()
+        new = new._replace(segments=(*new.segments, placed))
     commit(root, before_commit(new, replaced, order) if before_commit else new)
 
 

@@ -16,10 +16,11 @@ from sublex.index.components.fields import TEXT
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntry, SegmentEntry
 from sublex.index.format import ComponentFolder
-from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, fingerprint_of, read_manifest, segment_folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.remedies import add_again, fit_again
 from sublex.index.segment import Segment
+from sublex.index.shards import expect_shard
 from sublex.tools.messages import Message, in_short
 
 Entry = TypeVar("Entry")
@@ -37,9 +38,14 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     problems, index = [], Directory(root)
     if manifest.fingerprint != fingerprint_of(manifest):
         problems.append(f"{root / MANIFEST}: the fingerprint does not fit the segments; rebuild the index.")
+    for shard in manifest.shards:
+        try:
+            expect_shard(root, manifest, shard)
+        except SublexError as error:
+            problems.append(str(error))
     for segment in manifest.segments:
         progress(f"segment {segment.name}")
-        directory = index / SEGMENTS / segment.name
+        directory = segment_folder(root, segment)
         check_own = partial(_check_segment, manifest.columns, manifest.fields)
         problems += _verdict(check_own, directory, segment)
     for name, model in manifest.fitted.items():
@@ -55,8 +61,7 @@ def damaged_segments(root: Path, manifest: Manifest) -> list[str]:
 
     Only checksums are compared, which is faster than `check`.
     """
-    place = Directory(root) / SEGMENTS
-    return [p for entry in manifest.segments for p in _verdict(_check_folder, place / entry.name, entry.data)]
+    return [p for entry in manifest.segments for p in _verdict(_check_folder, segment_folder(root, entry), entry.data)]
 
 
 def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Directory, entry: Entry) -> list[str]:

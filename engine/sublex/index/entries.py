@@ -58,6 +58,7 @@ Docs = Annotated[int, Rule("a number of documents", lambda value: 0 <= value <= 
 ExpressionText = Annotated[str, Rule("an expression", _is_expression)]
 ExpressionName = Annotated[str, Rule("a name for an expression", lambda text: GIVEN_NAME.fullmatch(text) is not None)]
 Name = Annotated[str, Rule("the name of a file or folder within the index", is_plain)]
+ShardName = Annotated[str, _matching("the name of a shard, such as 001", r"[0-9]{3,9}")]
 Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
 FieldName = Annotated[str, Rule("the name of a field", is_name)]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
@@ -92,7 +93,7 @@ class SegmentEntry(NamedTuple):
     """A segment and its tombstones. The totals count deleted documents too.
 
     `stated` is true if another engine gave the lengths or the number of tokens, which may then differ from the sums of
-    frequencies.
+    frequencies. In the manifest of a cluster, `shard` is the name of the shard whose folder holds the segment.
     """
 
     name: Name
@@ -103,6 +104,7 @@ class SegmentEntry(NamedTuple):
     data: FolderEntry
     deleted: DeletedEntry | None = None
     stated: bool = False
+    shard: ShardName = ""
 
     @property
     def live(self) -> Statistics:
@@ -223,6 +225,18 @@ class AttachedEntry(NamedTuple):
     gapless: bool = False
 
 
+class ShardEntry(NamedTuple):
+    """A shard of a cluster: its name, and the generation of the cluster that changed it last, which is its own generation.
+
+    `before` is the identity of the shard's manifest before that change, "" if it had none. A writer that was killed may
+    have left that manifest in place. The shard's present manifest follows from the cluster's: see `sublex.index.shards`.
+    """
+
+    name: ShardName
+    generation: Count
+    before: Annotated[str, _matching("up to 32 hexadecimal digits", r"[0-9a-f]{0,32}")] = ""
+
+
 class AnalyzerSettings(NamedTuple):
     """The name and the parameters of an analyzer, from which it is made again."""
 
@@ -242,7 +256,8 @@ class Manifest(NamedTuple):
 
     `labels` has the decisions of people about the labels of models, by the expressions of the models. `names` has the
     expressions to which a user gave names. `columns` has the types of the columns by their names, and `fields` the named
-    fields. `vectors` has the vectors that other programs computed, by their names.
+    fields. `vectors` has the vectors that other programs computed, by their names. `shards` has the shards of a cluster, in
+    their order.
     """
 
     format: int
@@ -261,6 +276,7 @@ class Manifest(NamedTuple):
     columns: Mapping[ColumnName, ColumnKind] = ABSENT
     fields: tuple[FieldName, ...] = ()
     vectors: Mapping[Name, VectorsEntry] = ABSENT
+    shards: tuple[ShardEntry, ...] = ()
 
     def next(self, **changes: Any) -> Manifest:
         """Return the manifest of the next generation; `changes` has the new values of fields."""

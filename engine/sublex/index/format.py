@@ -24,8 +24,8 @@ from sublex.index.entries import FolderEntry
 
 # The formats of an index. An index with fields or columns has format 3. Any other index has format 2 if it stores positions,
 # and format 1 if it does not.
-FORMAT, WITH_POSITIONS, WITH_FIELDS = 1, 2, 3
-FORMATS = (FORMAT, WITH_POSITIONS, WITH_FIELDS)
+FORMAT, WITH_POSITIONS, WITH_FIELDS, WITH_SHARDS = 1, 2, 3, 4
+FORMATS = (FORMAT, WITH_POSITIONS, WITH_FIELDS, WITH_SHARDS)
 # The number of bytes that one checksum covers.
 CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.

@@ -17,10 +17,12 @@ from sublex.index.manifest import (
     REPRESENTATIONS,
     RESOURCES,
     SEGMENTS,
+    SHARDS,
     read_manifest,
     remove_leftovers,
 )
 from sublex.index.ownership import HOLDER_BYTES, LEFT, LOCK, expect_own, signature
+from sublex.index.shards import catch_up, expect_shards, refuse_if_shard
 from sublex.tools.confinement import may_change
 
 
@@ -31,23 +33,27 @@ def locked(root: Path, action: str, create: bool = False, left: Collection[str] 
     `action` names the change, for the message that other processes get. With `create`, the folder is made if it is missing,
     and removed again if the block makes no index in it. An existing folder must be an index, be empty, or hold only the
     entries `left` of a killed build. An `OSError` of the block becomes an `IndexProblem` that says that the index is
-    unchanged.
+    unchanged. A shard of a cluster is refused. If the index is a cluster, the manifests of its shards are brought up to date
+    before the block runs.
     """
     if not may_change():
         raise InputError(f"This request may only read, so {root} stays as it is.")
     index = Directory(root)
     try:
+        refuse_if_shard(root, action)
         if create:
             expect_own(root, left)
         else:
-            read_manifest(root)
+            expect_shards(root, read_manifest(root))
         # A user's empty folder stays.
         is_own = not root.exists() or bool(index.entries())
-        for name in (BUILDING, SEGMENTS, REPRESENTATIONS, RESOURCES):
+        for name in (BUILDING, SEGMENTS, SHARDS, REPRESENTATIONS, RESOURCES):
             # If a link is in the place of a folder, this line raises an error before the work begins.
             (index / name).exists()
         with _lock(index) as file:
             _sign(file, action)
+            if not create:
+                catch_up(root, read_manifest(root))
             try:
                 yield
             except BaseException as error:

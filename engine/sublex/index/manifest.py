@@ -21,8 +21,8 @@ from sublex.contracts.fields import content_fields
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.fields import count_fields
 from sublex.index.directory import Directory
-from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
-from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
+from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry, ShardEntry
+from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS, WITH_SHARDS
 from sublex.index.lookup import MANIFEST as MANIFEST
 from sublex.index.schema import ABSENT, SchemaMismatch, as_json, record_of
 from sublex.language.plugins import Registry
@@ -33,10 +33,13 @@ BUILDING = "building"
 SEGMENTS = "segments"
 REPRESENTATIONS = "representations"
 RESOURCES = "resources"
+# The folder of the shards of a cluster. Each shard is an index.
+SHARDS = "shards"
 # The component that each optional part of an index is stored in.
 PARTS = {"text": "texts", "terms": "document_terms", "positions": "positions"}
 # The names that Sublex gives to folders and temporary files. Sublex never removes an entry with another name.
 _SEGMENT, _DELETED = re.compile(r"\d{6,}", re.ASCII), re.compile(r"deleted-\d+", re.ASCII)
+_SHARD = re.compile(r"\d{3,9}", re.ASCII)
 _MODEL, _ROWS = re.compile(r"[\w-]+-[0-9a-f]{16}"), re.compile("rows-[0-9a-f]{16}")
 _RESOURCE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _TEMPORARY = re.compile(r"(index\.json|last-build\.tsv)\.new-\d+(-\d+)?", re.ASCII)
@@ -49,6 +52,7 @@ def new_manifest(
     attached: AttachedEntry | None = None,
     columns: Mapping[str, str] = ABSENT,
     fields: tuple[str, ...] = (),
+    shards: tuple[ShardEntry, ...] = (),
 ) -> Manifest:
     """Return the manifest of the first generation of an index, without segments."""
     parts, nothing = tuple(sorted(store)), Statistics(0, 0, 0)
@@ -64,6 +68,7 @@ def new_manifest(
         attached=attached,
         columns=columns or ABSENT,
         fields=fields,
+        shards=shards,
     )
     return new._replace(format=_format_of(new))
 
@@ -71,8 +76,11 @@ def new_manifest(
 def _format_of(manifest: Manifest) -> int:
     """Return the format of an index that has the parts in a manifest.
 
-    An earlier Sublex refuses formats 2 and 3, because it would drop positions, fields or columns when it adds or merges.
+    An earlier Sublex refuses formats 2 to 4, because it would drop positions, fields, columns or shards when it changes the
+    index.
     """
+    if manifest.shards:
+        return WITH_SHARDS
     if manifest.columns or manifest.fields:
         return WITH_FIELDS
     return WITH_POSITIONS if "positions" in manifest.store else FORMAT
@@ -84,9 +92,15 @@ def read_manifest(root: Path) -> Manifest:
     Raises `IndexProblem` if there is no index, or if its format is unknown. Raises `IndexCorrupt` if the manifest is damaged
     or names files outside the index.
     """
+    return read_manifest_in(Directory(root))
+
+
+def read_manifest_in(folder: Directory) -> Manifest:
+    """Return the manifest of the index in a folder, which may be a shard within a cluster; see `read_manifest`."""
+    root = folder.path
     path = root / MANIFEST
     try:
-        text = Directory(root).read(MANIFEST)
+        text = folder.read(MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         raise IndexProblem(_no_index(root)) from None
     except OSError as error:
@@ -144,12 +158,29 @@ def _expect_agreement(manifest: Manifest) -> None:
                 raise SchemaMismatch(f"segments[{number}] lacks the component {component}")
         if count_fields(segment.data.components) != fields:
             raise SchemaMismatch(f"segments[{number}] has other fields")
-    if manifest.statistics != _statistics(segments):
+    _expect_shards_agree(manifest)
+    if manifest.statistics != statistics_of(segments):
         raise SchemaMismatch("statistics do not fit the segments")
     if manifest.attached and (len(segments) != 1 or segments[0].deleted or "text" in manifest.store):
         raise SchemaMismatch("an attached index has other segments or texts than its mirror")
     if sum(segment.docs for segment in segments) > MOST_DOCS:
         raise SchemaMismatch("segments have too many documents")
+
+
+def _expect_shards_agree(manifest: Manifest) -> None:
+    """Raise `SchemaMismatch` unless each segment is in a shard of the manifest, and segments are in the order of the shards."""
+    if manifest.shards and manifest.attached:
+        raise SchemaMismatch("an attached index has shards")
+    places = {shard.name: place for place, shard in enumerate(manifest.shards)}
+    if len(places) < len(manifest.shards):
+        raise SchemaMismatch("shards names one shard twice")
+    own = [places.get(segment.shard, -1) for segment in manifest.segments]
+    if manifest.shards and (-1 in own or own != sorted(own) or len({*own}) < len(places)):
+        raise SchemaMismatch("shards do not fit the segments")
+    if not manifest.shards and any(segment.shard for segment in manifest.segments):
+        raise SchemaMismatch("segments name shards, and there are none")
+    if any(not 0 < shard.generation <= manifest.generation for shard in manifest.shards):
+        raise SchemaMismatch("a shard has a generation that the cluster never had")
 
 
 def _no_index(root: Path) -> str:
@@ -186,17 +217,28 @@ def commit(root: Path, manifest: Manifest) -> Manifest:
     """Make `manifest` the current one, in one rename, and remove the files that it does not name.
 
     Return the manifest with its statistics and fingerprint, which are computed here. The written file has a checksum
-    too.
+    too. The manifest of a cluster is committed first, then those of the shards that changed.
     """
-    new = manifest._replace(statistics=_statistics(manifest.segments), fingerprint=fingerprint_of(manifest))
-    values = as_json(new)
-    text = json.dumps(values | {"checksum": checksum_of(values)}, indent=1, sort_keys=True)
-    Directory(root).replace(MANIFEST, text.encode() + b"\n")
-    # The rename has committed the generation, so a later failure must not be reported as a failure of the commit.
+    from sublex.index import shards
+
+    manifest = shards.advanced(root, manifest)
+    new = manifest._replace(statistics=statistics_of(manifest.segments), fingerprint=fingerprint_of(manifest))
+    write_manifest(Directory(root), new)
+    # The rename has committed the generation, so a later failure must not be reported as a failure of the commit. If the
+    # manifest of a shard cannot be written, the next writer writes it.
     with suppress(OSError):
         Directory(root).sync()
+    with suppress(OSError, SublexError):
+        shards.catch_up(root, new)
     remove_leftovers(root, new)
     return new
+
+
+def write_manifest(folder: Directory, manifest: Manifest) -> None:
+    """Write a manifest, with its checksum, in one rename."""
+    values = as_json(manifest)
+    text = json.dumps(values | {"checksum": checksum_of(values)}, indent=1, sort_keys=True)
+    folder.replace(MANIFEST, text.encode() + b"\n")
 
 
 def checksum_of(values: Mapping[str, Any]) -> str:
@@ -228,7 +270,7 @@ def fingerprint_of(manifest: Manifest) -> str:
     return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True).encode())
 
 
-def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:
+def statistics_of(segments: Iterable[SegmentEntry]) -> Statistics:
     """Return the numbers of documents, tokens and postings, without deleted documents."""
     return Statistics(*map(sum, zip((0, 0, 0), *(segment.live for segment in segments), strict=True)))
 
@@ -236,9 +278,11 @@ def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:
 def next_segment(root: Path) -> str:
     """Return the name for a new segment: the number after the greatest number that a folder of a segment has.
 
-    Folders that the manifest does not name count too.
+    Folders that the manifest does not name count too. No two shards of a cluster have a segment of the same name.
     """
-    used = [int(name) for name in (Directory(root) / SEGMENTS).entries() if name.isdecimal()]
+    index = Directory(root)
+    places = [index / SEGMENTS, *(shard / SEGMENTS for shard in (index / SHARDS).folders())]
+    used = [int(name) for place in places for name in place.entries() if name.isdecimal()]
     return f"{max(used, default=0) + 1:06}"
 
 
@@ -256,16 +300,35 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
         for name in index.entries():
             if is_temporary(name):
                 index.delete(name)
-    live = {segment.name: segment.deleted for segment in manifest.segments} if manifest else {}
-    for segment in _keep_only(index / SEGMENTS, live, _SEGMENT):
-        deleted = live[segment.name]
-        _keep_only(segment, [deleted.name] if deleted else [], _DELETED)
+    _remove_segments(index / SEGMENTS, "", manifest)
+    for shard in _keep_only(index / SHARDS, [shard.name for shard in manifest.shards] if manifest else (), _SHARD):
+        from sublex.index.shards import is_current
+
+        assert manifest
+        # The manifest of a shard may be older than the cluster's. It then still names these files.
+        if is_current(root, manifest, shard.name):
+            _remove_segments(shard / SEGMENTS, shard.name, manifest)
     fitted = manifest.fitted if manifest else {}
     for model in _keep_only(index / REPRESENTATIONS, fitted, _MODEL):
         rows = fitted[model.name].rows
         for folder in _keep_only(model, rows, _ROWS):
             _keep_only(folder, rows[folder.name].segments, _SEGMENT)
     _keep_only(index / RESOURCES, manifest.resources if manifest else (), _RESOURCE)
+
+
+def _remove_segments(folder: Directory, shard: str, manifest: Manifest | None) -> None:
+    """Remove segments and tombstones that the manifest does not name from a folder of segments. `shard` names its shard."""
+    named = [segment for segment in manifest.segments if segment.shard == shard] if manifest else []
+    live = {segment.name: segment.deleted for segment in named}
+    for segment in _keep_only(folder, live, _SEGMENT):
+        deleted = live[segment.name]
+        _keep_only(segment, [deleted.name] if deleted else [], _DELETED)
+
+
+def segment_folder(root: Path, entry: SegmentEntry) -> Directory:
+    """Return the folder of a segment: within the index, or within the shard of a cluster that holds it."""
+    index = Directory(root)
+    return (index / SHARDS / entry.shard if entry.shard else index) / SEGMENTS / entry.name
 
 
 def is_temporary(name: str) -> bool:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from sublex.errors import IndexProblem, SublexError
 from sublex.index.directory import Directory
-from sublex.index.manifest import BUILDING, MANIFEST, SEGMENTS, is_manifest, is_temporary
+from sublex.index.manifest import BUILDING, MANIFEST, SEGMENTS, SHARDS, is_manifest, is_temporary
 
 LOCK = "lock"
 # The number of bytes of the lock file that are read. They name its holder.
 HOLDER_BYTES = 200
 # The entries that a killed first build leaves beside the lock file.
-LEFT = (BUILDING, SEGMENTS)
+LEFT = (BUILDING, SEGMENTS, SHARDS)
 _HOLDER = re.compile(rb"sublex [^\n]{1,150}, process [0-9]{1,20}")
 
 

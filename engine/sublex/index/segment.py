@@ -30,7 +30,7 @@ from sublex.index.components.tombstones import TombstonesReader
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
 from sublex.index.format import ComponentFolder
-from sublex.index.manifest import SEGMENTS
+from sublex.index.manifest import segment_folder
 from sublex.index.offsets import spans, starts_of
 
 if TYPE_CHECKING:
@@ -305,6 +305,6 @@ class Segment:
 
 def open_segment(root: Path, entry: SegmentEntry, fields: tuple[str, ...] = ()) -> Segment:
     """Return a segment of the index at `root`. `fields` has the names of its named fields; merging does not need them."""
-    segment = Segment(Directory(root) / SEGMENTS / entry.name, entry)
+    segment = Segment(segment_folder(root, entry), entry)
     segment.fields = fields
     return segment

@@ -31,6 +31,7 @@ from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, identity_of, read_manifest
 from sublex.index.segment import Segment, open_segment
+from sublex.index.shards import expect_shards
 from sublex.language import plugins
 from sublex.language.functions import StoredDocument
 from sublex.tools.copies import Deferred, deferred
@@ -513,6 +514,7 @@ def _open_generation(path: Path, attempts: int = ATTEMPTS) -> tuple[Manifest, li
     """Read the manifest and open its segments. Start again when a writer replaces the generation in the meantime."""
     manifest = read_manifest(path)
     try:
+        expect_shards(path, manifest)
         return manifest, [open_segment(path, entry, manifest.fields) for entry in manifest.segments]
     except IndexCorrupt:
         if attempts == 1 or read_manifest(path).generation == manifest.generation:
