@@ -80,6 +80,7 @@ __all__ = [
     "attach",
     "backends",
     "build",
+    "build_cluster",
     "compare",
     "disagree",
     "encoder",
@@ -290,6 +291,87 @@ def join(
     places = [part.path if isinstance(part, Index) else Path(file_path(part, "The path of a part")) for part in parts]
     folder, registry = Path(file_path(path, "The path of the index")), plugins.load()
     summary = join(folder, places, overwrite, progress)
+    index = Index(folder, load_registry=lambda: registry)
+    index.built = summary
+    warn(summary.warnings("the attribute `built` of the index"))
+    return index
+
+
+def build_cluster(
+    documents: Documents | Iterable[str | os.PathLike[str] | Index],
+    path: str | os.PathLike[str],
+    shards: int | None = None,
+    *,
+    profile: str | None = None,
+    analyzer: str | None = None,
+    reader: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    columns: str | Mapping[str, str] | Iterable[str] = (),
+    store: str | Iterable[str] = ("text", "terms"),
+    fields: str | Iterable[str] = (),
+    workers: int | None = None,
+    memory: str | int = "1GB",
+    overwrite: bool = False,
+    resume: bool = False,
+    strict: bool = False,
+    progress: Callable[[int], None] = lambda docs: None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Index:
+    """Build a cluster at `path` and open it. A cluster ranks as one index of all its documents does, bit for bit.
+
+    Without `shards`, `documents` are indexes or their folders. Each is copied and becomes a shard, in their order. They
+    must have been built alike, and no docno may be in two of them; models are not taken along. With `shards`, `documents`
+    are documents or files as for `build`, which are divided among this number of shards. Processes build the shards of
+    large collections side by side; a docno that several shards would have stays in the first. The attribute `built` of
+    the result counts the documents.
+
+    Args:
+        documents: Indexes, or documents.
+        path: The folder of the cluster.
+        shards: The number of shards to build.
+        profile: As for `build`, like the other options; for documents only.
+        analyzer: The expression that turns text into terms.
+        reader: The expression that names the format of files.
+        roles: The names of the fields of documents in memory.
+        columns: Stored fields that become typed columns.
+        store: The optional parts to store.
+        fields: The fields to keep frequencies and lengths of.
+        workers: The number of threads of all processes together; by default one per core.
+        memory: The memory for postings of all processes together.
+        overwrite: Replace an existing index when the new one is finished.
+        resume: Continue an interrupted build of the same sources and settings; finished shards are kept.
+        strict: Raise `InputError` at the first malformed record.
+        progress: Called with the number of documents so far.
+        say: Called with sentences for the user.
+    """
+    from pathlib import Path
+
+    from sublex.building.indexing import build_cluster
+    from sublex.building.joining import join
+    from sublex.language import plugins
+    from sublex.pipeline.index import Index
+    from sublex.tools.arguments import file_path, optional_text, text, threads, whole
+
+    folder, registry = Path(file_path(path, "The path of the cluster")), plugins.load()
+    if shards is None:
+        given = {
+            "profile": profile, "analyzer": analyzer, "reader": reader, "roles": roles, "columns": columns, "fields": fields,
+            "resume": resume, "strict": strict,
+        }  # fmt: skip
+        if named := next((name for name, value in given.items() if value), ""):
+            raise InputError(f"{named} is for documents, and indexes are built already; leave it out, or give shards.")
+        parts: Any = [documents] if isinstance(documents, (str, os.PathLike, Index)) else documents
+        places = [
+            part.path if isinstance(part, Index) else Path(file_path(part, "The path of an index")) for part in parts
+        ]
+        summary = join(folder, places, overwrite, progress, as_cluster=True)
+    else:
+        summary = build_cluster(
+            folder, documents, whole(shards, "The number of shards"), profile=text(profile or "sublex", "The profile"),  # type: ignore[arg-type]
+            analyzer=optional_text(analyzer, "The analyzer"), reader=optional_text(reader, "The reader"), roles=roles,
+            columns=columns, store=store, fields=fields, workers=threads(workers), memory=memory, overwrite=overwrite,
+            resume=resume, strict=strict, progress=progress, say=say, registry=registry,
+        )  # fmt: skip
     index = Index(folder, load_registry=lambda: registry)
     index.built = summary
     warn(summary.warnings("the attribute `built` of the index"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +40,8 @@ class DocumentSource(NamedTuple):
     """The source of documents: files with their readers in `sources`, or documents in memory in `documents`.
 
     With `strict`, a malformed record raises an error. `report` has the problems and notes from the choice of readers.
-    `names` are the fields of documents in memory that the user named; it is None if the user named none.
+    `names` are the fields of documents in memory that the user named; it is None if the user named none. With the
+    `share` (k, n), the source has one of n shares of the documents: the batches k, k + n, k + 2n and so on.
     """
 
     sources: Sequence[SourceReader] = ()
@@ -48,9 +49,15 @@ class DocumentSource(NamedTuple):
     strict: bool = False
     report: Report | None = None
     names: FieldNames | None = None
+    share: tuple[int, int] = (0, 1)
 
     def batch_makers(self) -> Iterator[MakeBatch]:
         """Yield functions that each make one batch of documents, to be called in any thread."""
+        place, number = self.share
+        yield from islice(self._all_batch_makers(), place, None, number)
+
+    def _all_batch_makers(self) -> Iterator[MakeBatch]:
+        """Yield the functions for all batches, whatever the share."""
         report = Report(self.strict)
         for chosen in self.sources:
             if hasattr(chosen.reader, "batches"):

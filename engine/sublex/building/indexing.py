@@ -54,11 +54,51 @@ def build_index(
     progress: Progress = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
     registry: plugins.Registry | None = None,
+    share: tuple[int, int] = (0, 1),
 ) -> BuildSummary:
     """Build an index at `path` and return the summary of the build.
 
     The arguments are those of `sublex.build`; `registry` has the plugins, and by default the installed ones are loaded.
+    With the `share` (k, n), only one of n shares of the documents is indexed, as `DocumentSource` describes.
     """
+    writer.existing_index(Path(path), overwrite)
+    registry = registry or plugins.load()
+    chosen, described = chosen_analyzer(analyzer, profile, registry)
+    settings = BuildSettings(
+        chosen, stored_parts(store), _threads(workers), parse_size(memory), "first", columns_of(columns), field_names(fields)
+    )  # fmt: skip
+    source = source_of(documents, registry, reader, strict, roles)._replace(share=share)
+    source.announce(say)
+    return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
+
+
+def build_cluster(
+    path: str | os.PathLike[str],
+    documents: Documents,
+    shards: int,
+    *,
+    profile: str = "sublex",
+    analyzer: str | None = None,
+    reader: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    columns: str | Mapping[str, str] | Iterable[str] = (),
+    store: str | Iterable[str] = DEFAULT_PARTS,
+    fields: str | Iterable[str] = (),
+    workers: int | None = None,
+    memory: str | int = "1GB",
+    overwrite: bool = False,
+    resume: bool = False,
+    strict: bool = False,
+    progress: Progress = lambda docs: None,
+    say: Callable[[str], None] = lambda text: None,
+    registry: plugins.Registry | None = None,
+) -> BuildSummary:
+    """Build a cluster of `shards` shards at `path`, and return the summary of the build.
+
+    The arguments are those of `sublex.build_cluster`; `registry` has the plugins.
+    """
+    from sublex.building import clusters
+
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
@@ -67,7 +107,23 @@ def build_index(
     )  # fmt: skip
     source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
-    return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
+    paths = [each.source.path for each in source.sources]
+    options = clusters.PartOptions(
+        paths, reader, profile, analyzer, dict(settings.columns), sorted(settings.store), list(settings.fields),
+        max(LEAST_MEMORY, settings.memory // max(1, shards)), strict,
+    )  # fmt: skip
+    return clusters.build_cluster(
+        Path(path),
+        source,
+        options if paths else None,
+        shards,
+        settings,
+        described,
+        profile,
+        progress,
+        overwrite,
+        resume,
+    )
 
 
 def add_documents(
@@ -84,11 +140,13 @@ def add_documents(
     say: Callable[[str], None] = lambda text: None,
     before_commit: BeforeCommit | None = None,
     registry: plugins.Registry | None = None,
+    shard: str | None = None,
 ) -> BuildSummary:
     """Add documents to the index at `path` and return the summary of the addition.
 
     Most arguments are those of `Index.add`. `before_commit` is called before a segment is committed, as
-    `writer.BeforeCommit` describes. `registry` has the plugins, by default the installed ones.
+    `writer.BeforeCommit` describes. `registry` has the plugins, by default the installed ones. `shard` is the shard of a
+    cluster that gets the documents, by default the one with the fewest documents.
     """
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
@@ -101,7 +159,7 @@ def add_documents(
         size = parse_size(memory)
         return BuildSettings(analyzer, store, _threads(workers), size, duplicates, manifest.columns, manifest.fields)
 
-    return writer.add(Path(path), source, settings, progress, before_commit)
+    return writer.add(Path(path), source, settings, progress, before_commit, shard)
 
 
 def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Registry) -> tuple[Analyzer, AnalyzerEntry]:

@@ -15,15 +15,16 @@ from sublex.analysis.interner import Interner
 from sublex.building.build_summary import BuildSummary
 from sublex.building.merge import live_docnos, merge_segments
 from sublex.building.segment_builder import SEGMENT
-from sublex.building.segment_share import SegmentShare
+from sublex.building.segment_share import SegmentShare, shares
 from sublex.building.writer import existing_index, make_index
 from sublex.errors import IndexCorrupt, InputError
 from sublex.index.attachment import refuse_if_attached
 from sublex.index.directory import Directory
-from sublex.index.entries import MOST_DOCS, Manifest, SegmentEntry
+from sublex.index.entries import MOST_DOCS, Manifest, SegmentEntry, ShardEntry
 from sublex.index.format import copy_folder
 from sublex.index.manifest import new_manifest, read_manifest
 from sublex.index.segment import Segment, open_segment
+from sublex.index.shards import MOST_SHARDS, shard_name
 from sublex.tools.strings import Strings
 from sublex.tools.workers import Workers
 
@@ -34,14 +35,21 @@ Progress = Callable[[int], None]
 
 
 def join(
-    root: Path, parts: Sequence[Path], overwrite: bool = False, progress: Progress = lambda docs: None
+    root: Path,
+    parts: Sequence[Path],
+    overwrite: bool = False,
+    progress: Progress = lambda docs: None,
+    as_cluster: bool = False,
 ) -> BuildSummary:
     """Make an index of the documents of `parts`, in their order, and return the summary of its documents.
 
-    The parts must have been built alike, and no two of their documents may share a docno.
+    The parts must have been built alike, and no two of their documents may share a docno. With `as_cluster`, the index is
+    a cluster, and each part becomes a shard of it.
     """
     if not parts:
         raise InputError("There is nothing to join; name the indexes that become one.")
+    if as_cluster and len(parts) > MOST_SHARDS:
+        raise InputError(f"A cluster of {len(parts):,} shards cannot be built; name at most {MOST_SHARDS:,} indexes.")
     manifests = [_read_part(root, part) for part in parts]
     for part, manifest in zip(parts, manifests, strict=True):
         _expect_alike(parts[0], manifests[0], part, manifest)
@@ -53,15 +61,18 @@ def join(
     def write(folder: Directory) -> tuple[list[SegmentEntry], BuildSummary]:
         entries: list[SegmentEntry] = []
         empty: list[str] = []
-        for part, segment in _segments(parts, manifests):
-            entries.append(_copied(part, segment, folder / f"{SEGMENT}-{len(entries)}"))
+        for place, segment in _segments(parts, manifests):
+            entry = _copied(parts[place], segment, folder / f"{SEGMENT}-{len(entries)}")
+            entries.append(entry._replace(shard=shards[place].name if as_cluster else ""))
             empty += map(segment.docno, np.flatnonzero((segment.lengths == 0) & ~segment.dead).tolist())
             progress(_documents(entries))
         summary = BuildSummary(read=_documents(entries), indexed=_documents(entries), empty=empty)
         _note_left(summary, manifests)
         return entries, summary
 
-    return make_index(root, "join", _like(manifests[0]), write, overwrite)
+    shards = tuple(ShardEntry(shard_name(place + 1), 1) for place in range(len(parts)))
+    new = _like(manifests[0], shards if as_cluster else ())
+    return make_index(root, "cluster build" if as_cluster else "join", new, write, overwrite)
 
 
 def split(
@@ -82,19 +93,19 @@ def split(
         raise InputError(f"{root} has {docs:,} documents, too few for {len(parts):,} parts.")
     for part in parts:
         existing_index(part, overwrite)
-    ends = [docs * (k + 1) // len(parts) for k in range(len(parts))]
-    summaries = []
-    for part, begin, end in zip(parts, [0, *ends], ends, strict=False):
+    segments = [open_segment(root, entry, manifest.fields) for entry in manifest.segments]
+    summaries, end = [], 0
+    for part, share in zip(parts, shares(segments, len(parts)), strict=True):
 
-        def write(folder: Directory, begin: int = begin, end: int = end) -> tuple[list[SegmentEntry], BuildSummary]:
-            segments = [open_segment(root, entry, manifest.fields) for entry in manifest.segments]
+        def write(folder: Directory, share: list[SegmentShare] = share) -> tuple[list[SegmentEntry], BuildSummary]:
             with Workers(workers) as pool:
-                entry = merge_segments(list(_range(segments, begin, end)), folder / SEGMENT, pool)
+                entry = merge_segments([*share], folder / SEGMENT, pool)
             summary = BuildSummary(read=entry.docs, indexed=entry.docs)
             _note_left(summary, [manifest])
             return [entry], summary
 
         summaries.append(make_index(part, "split", _like(manifest), write, overwrite))
+        end += summaries[-1].indexed
         progress(end)
     return summaries
 
@@ -129,10 +140,15 @@ def _read_part(root: Path, part: Path) -> Manifest:
     return manifest
 
 
-def _like(manifest: Manifest) -> Manifest:
-    """Return the manifest of a new index without segments, with the settings of another index."""
+def _like(manifest: Manifest, shards: tuple[ShardEntry, ...] = ()) -> Manifest:
+    """Return the manifest of a new index without segments, with the settings of another index, and with these shards."""
     return new_manifest(
-        manifest.profile, manifest.store, manifest.analyzer, columns=manifest.columns, fields=manifest.fields
+        manifest.profile,
+        manifest.store,
+        manifest.analyzer,
+        columns=manifest.columns,
+        fields=manifest.fields,
+        shards=shards,
     )
 
 
@@ -154,17 +170,18 @@ def _expect_alike(first: Path, one: Manifest, part: Path, other: Manifest) -> No
             )
 
 
-def _segments(parts: Sequence[Path], manifests: Sequence[Manifest]) -> Iterator[tuple[Path, Segment]]:
-    """Yield the segments of all parts with the path of their index."""
-    for part, manifest in zip(parts, manifests, strict=True):
+def _segments(parts: Sequence[Path], manifests: Sequence[Manifest]) -> Iterator[tuple[int, Segment]]:
+    """Yield the segments of all parts, each with the place of its part."""
+    for place, (part, manifest) in enumerate(zip(parts, manifests, strict=True)):
         for entry in manifest.segments:
-            yield part, open_segment(part, entry)
+            yield place, open_segment(part, entry)
 
 
 def _expect_distinct(parts: Sequence[Path], manifests: Sequence[Manifest]) -> None:
     """Raise InputError if two documents have the same docno."""
     docnos, owners = Interner(), []
-    for part, segment in _segments(parts, manifests):
+    for own, segment in _segments(parts, manifests):
+        part = parts[own]
         data, sizes = live_docnos(segment)
         known = docnos.size
         numbers = docnos.add(data, np.cumsum(sizes) - sizes, sizes.astype(np.int32))
@@ -188,14 +205,3 @@ def _copied(part: Path, segment: Segment, to: Directory) -> SegmentEntry:
     except IndexCorrupt as error:
         raise InputError(f"{part} is damaged, or was changed meanwhile: {error}") from None
     return entry
-
-
-def _range(segments: Sequence[Segment], begin: int, end: int) -> Iterator[Segment]:
-    """Yield the shares of segments that together have the live documents from number `begin` up to `end`."""
-    first = 0
-    for segment in segments:
-        places = first + np.cumsum(~segment.dead) - 1
-        first += segment.live
-        keep = ~segment.dead & (begin <= places) & (places < end)
-        if keep.any():
-            yield SegmentShare(segment, keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -38,3 +39,22 @@ class SegmentShare(Segment):
     @cached_property
     def live_cf(self) -> np.ndarray:
         return self.cf.astype(np.int64) - self._gone[1]
+
+
+def shares(segments: Sequence[Segment], number: int) -> Iterator[list[SegmentShare]]:
+    """Yield shares of the live documents of segments: `number` ranges of nearly equal size, in the order of the documents."""
+    docs = sum(segment.live for segment in segments)
+    ends = [docs * (k + 1) // number for k in range(number)]
+    for begin, end in zip([0, *ends], ends, strict=False):
+        yield list(_range(segments, begin, end))
+
+
+def _range(segments: Sequence[Segment], begin: int, end: int) -> Iterator[SegmentShare]:
+    """Yield the shares of segments that together have the live documents from number `begin` up to `end`."""
+    first = 0
+    for segment in segments:
+        places = first + np.cumsum(~segment.dead) - 1
+        first += segment.live
+        keep = ~segment.dead & (begin <= places) & (places < end)
+        if keep.any():
+            yield SegmentShare(segment, keep)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,8 @@ def create(
     identity = source.identity()
     if resume and identity is None:
         raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
-    asked = [value for value in (dict(new.columns), new.fields) if value]
+    asked: list[Any] = [value for value in (dict(new.columns), new.fields) if value]
+    asked += [source.share] if source.share[1] > 1 else []
     resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *asked]
 
     def write(folder: Directory) -> tuple[list[SegmentEntry], BuildSummary]:
@@ -247,7 +249,9 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
 def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
     """Merge all segments into one without the deleted documents. Return the number of segments before the merge.
 
-    In a cluster, the segments of each shard become one, a shard in each commit. With `reorder`, similar documents get neighbouring numbers, even if there is nothing to merge.
+    In a cluster, the segments of each shard become one, a shard in each commit.
+
+    With `reorder`, similar documents get neighbouring numbers, even if there is nothing to merge.
     """
     with locked(root, "merge"):
         old = read_manifest(root)

@@ -11,6 +11,8 @@ from sublex.tools.messages import Step, nearest
 
 # The file that makes a folder an index.
 MANIFEST = "index.json"
+# The beginning of the name of an index that must be a cluster.
+CLUSTER = "cluster:"
 
 
 def index_home() -> Path:
@@ -54,8 +56,10 @@ def existing_path(name: str) -> Path:
     """Return the folder of an index to open. Upper and lower case are equal in a bare name.
 
     If there is no such folder, raise IndexProblem that names the most similar index. If no index has a similar name,
-    return the path that does not exist.
+    return the path that does not exist. The name may begin with "cluster:"; the index must then be a cluster.
     """
+    if name.startswith(CLUSTER) and not os.path.exists(name):
+        return _cluster_path(name.removeprefix(CLUSTER))
     path = index_path(name)
     if os.sep in name or path.exists():
         return path
@@ -70,6 +74,16 @@ def existing_path(name: str) -> Path:
     hint = nearest(name, [folder.name for folder in known_indexes()])
     if hint:
         raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {Step('indexes')}")
+    return path
+
+
+def _cluster_path(name: str) -> Path:
+    """Return the folder of a cluster. Raise InputError if there is an index that is not a cluster."""
+    from sublex.index.manifest import read_manifest
+
+    path = existing_path(name)
+    if not read_manifest(path).shards:
+        raise InputError(f"{path} is an index and not a cluster; name it without {CLUSTER}")
     return path
 
 

@@ -26,6 +26,9 @@ from sublex.index.manifest import (
 )
 from sublex.tools.messages import Message, Step, unknown
 
+# The most shards of a new cluster.
+MOST_SHARDS = 1000
+
 
 def shard_name(number: int) -> str:
     """Return the name of the shard with this number; the first has the number 1."""

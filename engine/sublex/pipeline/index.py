@@ -781,13 +781,15 @@ class Index(Contents):
         workers: int | None = None,
         memory: str | int = "1GB",
         strict: bool = False,
+        shard: str | None = None,
         progress: Callable[[int], None] = lambda docs: None,
         say: Say = silently,
     ) -> BuildSummary:
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
         `duplicates` is the rule for a docno that is in the index already. "error" adds no document and raises an error,
-        "first" keeps the old document, and "last" replaces it. `sublex.build` describes the other options. If malformed
+        "first" keeps the old document, and "last" replaces it. In a cluster, `shard` is the name of the shard that gets
+        the documents, by default the one with the fewest documents. `sublex.build` describes the other options. If malformed
         records were left out, a `SublexWarning` says how many, and the returned summary lists them.
         """
         from sublex.building.indexing import add_documents
@@ -795,6 +797,7 @@ class Index(Contents):
         summary = add_documents(
             self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), roles=roles,
             workers=workers, memory=memory, strict=strict, progress=progress, say=say,
+            shard=arguments.optional_text(shard, "The shard"),
             before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip
         self._refresh(say)
@@ -812,7 +815,7 @@ class Index(Contents):
         self._refresh(say)
 
     def merge(self, workers: int | None = None, say: Say = silently, *, reorder: bool = False) -> None:
-        """Merge all segments into one, without the deleted documents.
+        """Merge all segments into one, without the deleted documents. In a cluster, each shard then has one segment.
 
         With `reorder`, similar documents get neighbouring numbers. Rankers return the same hits and scores, in the same
         order.

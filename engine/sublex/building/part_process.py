@@ -1,0 +1,46 @@
+"""The process that builds one shard of a cluster: it reads its task from standard input, and writes lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Build the index of a task, a line of JSON. Write {"docs": n} now and then, and at the end an outcome or an error."""
+    task = json.loads(sys.stdin.buffer.readline())
+    # Whatever a plugin prints goes to the standard error, so that it does not mix with the lines.
+    out = os.fdopen(os.dup(1), "wb", 0)
+    os.dup2(2, 1)
+
+    def say(values: dict[str, Any]) -> None:
+        out.write(json.dumps(values).encode() + b"\n")
+
+    from sublex.errors import SublexError
+
+    try:
+        say({"outcome": _build(task, lambda docs: say({"docs": docs}))})
+    except SublexError as error:
+        say({"error": str(error)})
+
+
+def _build(task: dict[str, Any], progress: Any) -> Any:
+    """Build the index and return the outcome in the form of the journal."""
+    from sublex.building.indexing import build_index
+    from sublex.building.journal import JOURNAL
+    from sublex.index.directory import Directory
+    from sublex.index.manifest import BUILDING
+    from sublex.index.schema import as_json
+
+    path, resume = Path(task["path"]), task["resume"]
+    # Without a spill there is nothing to resume.
+    resume = resume and (Directory(path) / BUILDING).has(JOURNAL)
+    summary = build_index(
+        path, task["sources"], profile=task["profile"], analyzer=task["analyzer"], reader=task["reader"],
+        columns=task["columns"], store=task["store"], fields=task["fields"], workers=task["workers"], memory=task["memory"],
+        strict=task["strict"], resume=resume, progress=progress, share=tuple(task["share"]),
+    )  # fmt: skip
+    return as_json(summary.outcome())
