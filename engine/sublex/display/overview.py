@@ -33,6 +33,7 @@ def overview(index: Index, terms: int) -> Shown:
         **({"fields": ", ".join(index.fields)} if index.fields else {}),
         **_columns(index),
         **_attached(index),
+        **({"shards": len(index.snapshot.manifest.shards)} if index.snapshot.manifest.shards else {}),
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
         **({"names": ", ".join(sorted(index.names))} if index.names else {}),
         "bytes": sum(sizes.values()),

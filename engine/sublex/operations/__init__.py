@@ -61,6 +61,10 @@ SECTIONS = {
         "index": "building", "attach": "exchanging", "add": "building",
         "delete": "changing", "merge": "changing", "join": "changing", "split": "changing", "check": "changing",
     },
+    "Keep an index in shards": {
+        "cluster build": "clusters:build", "cluster add": "clusters:add", "cluster delete": "clusters:delete",
+        "cluster check": "clusters:check", "cluster info": "clusters:info",
+    },
     "Exchange indexes with other engines": {"ciff export": "exchanging:export", "ciff import": "exchanging:import_file"},
     "Look into an index": {
         "indexes": "looking", "info": "looking", "doc": "looking", "terms": "looking", "term": "looking", "analyze": "looking",
@@ -94,6 +98,9 @@ GROUPS = {
     "ciff": """Write and read CIFF files, in which engines exchange postings.
 
     CIFF is the Common Index File Format: Anserini, PISA, Terrier, JASS, OldDog and others read or write it.""",
+    "cluster": """Build and change a cluster: an index in shards, whose scores are those of one index.
+
+    Every other command takes a cluster in the place of an index.""",
     "resource": """Keep files that models read, such as word vectors, with an index.
 
     A model names a resource in its expression.""",

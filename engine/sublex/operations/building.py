@@ -121,10 +121,25 @@ def add(
         sublex add demo more.jsonl
         sublex add demo changed.jsonl --duplicates last
     """
+    return add_to(context, sources, reader, duplicates, workers, memory, strict)
+
+
+def add_to(
+    context: OperationContext,
+    sources: tuple[str, ...],
+    reader: str | None,
+    duplicates: str,
+    workers: int | None,
+    memory: str,
+    strict: bool,
+    shard: str | None = None,
+) -> Shown:
+    """Add documents to an index, or to a shard of a cluster, and return the table of the addition."""
     import sublex
 
     path = context.path
     options: dict[str, Any] = {"reader": reader, "duplicates": duplicates, "workers": workers, "memory": memory}
+    options |= {} if shard is None else {"shard": shard}
     opened = sublex.open(path)
     manifest = opened.snapshot.manifest
     context.prepare(_tasks(sources, positions="positions" in manifest.store, fields=bool(manifest.fields)))

@@ -49,12 +49,13 @@ def merge(context: OperationContext, reorder: Reorder = False, workers: Workers 
     """
     index = context.index
     context.prepare("order-terms merge" + " reorder" * reorder + _merged_kernels(index.snapshot.manifest))
-    segments = len(index.snapshot.segments)
+    segments, shards = len(index.snapshot.segments), len(index.snapshot.manifest.shards)
     with context.step("Merged the segments"), context.changing():
         index.merge(workers, context.say, reorder=reorder)
     made_of = f", made of {segments}" if segments > 1 else ""
     neighbours = ", with similar documents next to each other" if reorder else ""
-    return sentence(f"{context.path} has one segment{made_of}{neighbours}")
+    in_each = f" in each of its {shards} shards" if shards else ""
+    return sentence(f"{context.path} has one segment{in_each}{made_of}{neighbours}")
 
 
 @operation(needs=Needs.NEW, faces=("cli",))
