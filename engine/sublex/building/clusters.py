@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from subprocess import Popen
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from sublex.building.segment_builder import SEGMENT, Progress, SegmentBuilder
 from sublex.building.segment_share import shares
 from sublex.building.writer import make_index
 from sublex.contracts.base import Report
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import AnalyzerEntry, SegmentEntry, ShardEntry
 from sublex.index.manifest import MANIFEST, SEGMENTS, new_manifest, read_manifest_in
@@ -128,28 +128,30 @@ def _apart(
             inner.remove()
         write_journal(folder, BuildJournal(key, 0, 0, [], BuildSummary().outcome()))
     parts = [_Part(folder, shard.name) for shard in shards]
-    missing = [part for part in parts if part.outcome() is None]
+    missing = deque((place, part) for place, part in enumerate(parts) if part.outcome() is None)
     done = {part.name: part.docs() for part in parts}
+
+    def advance(name: str, docs: int) -> None:
+        done[name] = docs
+        progress(sum(done.values()))
+
+    # A process builds one shard after another, because the start of a process takes as long as some thousand documents.
+    number = min(threads, len(missing))
+    given = {"workers": max(1, threads // max(1, number)), "resume": resume, "number": len(parts)}
+    builders = [_Builder(missing, options._asdict() | given, advance) for _ in range(number)]
     try:
-        for k, part in enumerate(parts):
-            if part in missing:
-                given = {"share": [k, len(parts)], "workers": max(1, threads // len(parts)), "resume": resume}
-                part.start(options._asdict() | given)
-
-        def advance(name: str, docs: int) -> None:
-            done[name] = docs
-            progress(sum(done.values()))
-
-        listeners = [Thread(target=part.listen, args=(advance,), daemon=True) for part in missing]
-        for listener in listeners:
-            listener.start()
-        for listener in listeners:
-            listener.join()
+        for builder in builders:
+            builder.thread.start()
+        for builder in builders:
+            builder.thread.join()
     finally:
-        for part in missing:
-            part.end()
-    for part in missing:
-        part.expect_result()
+        # Nothing is left to build, so that a builder whose process ends does not begin another part.
+        missing.clear()
+        for builder in builders:
+            end_child(builder.child)
+    for builder in builders:
+        if builder.problem:
+            raise builder.problem
     return _collected(folder, parts, shards)
 
 
@@ -197,12 +199,10 @@ def _collected(
 
 
 class _Part:
-    """A shard in the making: an index in the folder of the build, and the process that builds it."""
+    """A shard in the making: an index in the folder of the build."""
 
     def __init__(self, folder: Directory, name: str):
         self.folder, self.name = folder, name
-        self._child: Popen[bytes] | None = None
-        self._result: dict[str, Any] = {}
 
     def outcome(self) -> Outcome | None:
         """Return the outcome of the finished build of this part, None if it is unfinished."""
@@ -216,44 +216,53 @@ class _Part:
         outcome = self.outcome()
         return outcome.indexed if outcome else 0
 
-    def start(self, task: dict[str, Any]) -> None:
-        """Start the process."""
-        # A part without its outcome is built again, or resumed.
-        if (self.folder / self.name).has(MANIFEST):
-            (self.folder / self.name).remove()
-        task |= {"path": str((self.folder / self.name).path)}
-        self._child = start_child("sublex.building.part_process", "main")
-        assert self._child.stdin
+    def path(self) -> str:
+        """Return the path of the part, at which a process builds an index. A finished index without an outcome is removed."""
+        own = self.folder / self.name
+        if own.has(MANIFEST):
+            own.remove()
+        return str(own.path)
+
+    def keep(self, outcome: Any) -> None:
+        """Store the outcome of the build."""
+        self.folder.replace(f"{self.name}.json", json.dumps(outcome).encode())
+
+
+class _Builder:
+    """A process that builds parts, one after another, and the thread that gives it the parts and reads its answers."""
+
+    def __init__(self, missing: deque[tuple[int, _Part]], task: dict[str, Any], advance: Callable[[str, int], None]):
+        self._missing, self._task, self._advance = missing, task, advance
+        self.problem: SublexError | None = None
+        self.child = start_child("sublex.building.part_process", "main")
+        self.thread = Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        with suppress(IndexError):
+            while not self.problem:
+                place, part = self._missing.popleft()
+                try:
+                    self._build(place, part)
+                except (OSError, ValueError, KeyError, TypeError) as error:
+                    self.problem = IndexProblem(f"Shard {part.name} cannot be built ({error}).")
+
+    def _build(self, place: int, part: _Part) -> None:
+        """Have the process build a part, and store its outcome."""
+        assert self.child.stdin and self.child.stdout
+        task = self._task | {"path": part.path(), "share": [place, self._task["number"]]}
         with suppress(BrokenPipeError):
-            self._child.stdin.write(json.dumps(task).encode() + b"\n")
-            self._child.stdin.flush()
-
-    def listen(self, advance: Callable[[str, int], None]) -> None:
-        """Read the lines of the process until it ends."""
-        assert self._child and self._child.stdout
-        with suppress(OSError, ValueError):
-            for line in self._child.stdout:
-                said = json.loads(line)
-                if "docs" in said:
-                    advance(self.name, said["docs"])
-                else:
-                    self._result = said
-        self._child.wait()
-
-    def end(self) -> None:
-        """End the process if it runs."""
-        if self._child:
-            end_child(self._child)
-
-    def expect_result(self) -> None:
-        """Store the outcome that the process gave. Raise an error if it gave none."""
-        assert self._child
-        if "outcome" in self._result:
-            self.folder.replace(f"{self.name}.json", json.dumps(self._result["outcome"]).encode())
-        elif "error" in self._result:
-            raise InputError(f"Shard {self.name} was not built: {self._result['error']}")
-        else:
-            raise IndexProblem(
-                f"The process that builds shard {self.name} ended before it was done (exit code {self._child.returncode}); "
-                "run the command again, with resume to go on."
-            )
+            self.child.stdin.write(json.dumps(task).encode() + b"\n")
+            self.child.stdin.flush()
+        for line in self.child.stdout:
+            said = json.loads(line)
+            if "outcome" in said:
+                part.keep(said["outcome"])
+                return
+            if "error" in said:
+                self.problem = InputError(f"Shard {part.name} was not built: {said['error']}")
+                return
+            self._advance(part.name, said["docs"])
+        self.problem = IndexProblem(
+            f"The process that builds shard {part.name} ended before it was done; "
+            "run the command again, with resume to go on."
+        )

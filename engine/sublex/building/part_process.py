@@ -1,4 +1,4 @@
-"""The process that builds one shard of a cluster: it reads its task from standard input, and writes lines of JSON."""
+"""The process that builds shards of a cluster: it reads tasks from standard input, and writes lines of JSON."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Build the index of a task, a line of JSON. Write {"docs": n} now and then, and at the end an outcome or an error."""
-    task = json.loads(sys.stdin.buffer.readline())
+    """Build the index of each task, a line of JSON. Write {"docs": n} now and then, and after each an outcome or an error."""
     # Whatever a plugin prints goes to the standard error, so that it does not mix with the lines.
     out = os.fdopen(os.dup(1), "wb", 0)
     os.dup2(2, 1)
@@ -21,10 +20,11 @@ def main() -> None:
 
     from sublex.errors import SublexError
 
-    try:
-        say({"outcome": _build(task, lambda docs: say({"docs": docs}))})
-    except SublexError as error:
-        say({"error": str(error)})
+    for line in sys.stdin.buffer:
+        try:
+            say({"outcome": _build(json.loads(line), lambda docs: say({"docs": docs}))})
+        except SublexError as error:
+            say({"error": str(error)})
 
 
 def _build(task: dict[str, Any], progress: Any) -> Any:
