@@ -122,7 +122,7 @@ def test_explanations_facets_and_runs_are_those_of_the_joined_index(both, tmp_pa
         assert explained[0] == explained[1]
     assert cluster.facets("crane", "theme") == joined.facets("crane", "theme")
     for name, index in zip(("cluster", "joined"), both, strict=True):
-        index.run({str(n): text for n, text in enumerate(QUERIES)}, "BM25").save(tmp_path / f"{name}.run")
+        index.run({str(n): text for n, text in enumerate(QUERIES)}, "BM25").write(tmp_path / f"{name}.run", "none")
     first, second = ((tmp_path / f"{name}.run").read_bytes() for name in ("cluster", "joined"))
     assert first == second and first.count(b"\n") > 100
     qrels = {"0": {"d1": 1, "d5": 1, "d7": 0}, "1": {"d2": 1}}
