@@ -32,9 +32,9 @@ DELETED = ("d3", "d40", "d41", "d89")
 LAYOUTS = {
     "one": [range(90)],
     "two in turn": [range(k, 90, 2) for k in range(2)],
-    "four ranges": [range(0, 20), range(20, 45), range(45, 70), range(70, 90)],
+    "four ranges": [range(20), range(20, 45), range(45, 70), range(70, 90)],
     "seven in turn": [range(k, 90, 7) for k in range(7)],
-    "uneven": [range(0, 60), range(60, 61), [61, 62], range(63, 90)],
+    "uneven": [range(60), range(60, 61), [61, 62], range(63, 90)],
 }
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
 
@@ -147,7 +147,9 @@ def test_models_have_the_bytes_of_the_joined_index(both):
         "BM25 + 0.3*lsi(e=4, min_df=1)", "BM25 >> near(lsi(e=4, min_df=1))", "lda(k=3, iterations=5, max_df=0.9)",
     ):  # fmt: skip
         assert rows(cluster, expression) == rows(joined, expression), expression
-    assert cluster.facets("crane", "lda(k=3, iterations=5, max_df=0.9)") == joined.facets("crane", "lda(k=3, iterations=5, max_df=0.9)")
+    assert cluster.facets("crane", "lda(k=3, iterations=5, max_df=0.9)") == joined.facets(
+        "crane", "lda(k=3, iterations=5, max_df=0.9)"
+    )
 
 
 def test_stored_impacts_change_no_score(both):
@@ -315,7 +317,9 @@ def test_a_shard_is_changed_only_with_its_cluster(tmp_path):
     (tmp_path / "link").symlink_to(path)
     for place in (path, tmp_path / "link"):
         shard = sublex.open(place)
-        with pytest.raises(IndexProblem, match=r"is shard 002 of the cluster .*run: sublex cluster add \S+c --shard 002 SO"):
+        with pytest.raises(
+            IndexProblem, match=r"is shard 002 of the cluster .*run: sublex cluster add \S+c --shard 002 SO"
+        ):
             shard.add([document(20)])
         with pytest.raises(IndexProblem, match=r"run: sublex cluster delete \S+c DOCNO…"):
             shard.delete("d5")

@@ -11,14 +11,13 @@ from typing import Any
 
 def main() -> None:
     """Build the index of each task, a line of JSON. Write {"docs": n} now and then, and after each an outcome or an error."""
-    # Whatever a plugin prints goes to the standard error, so that it does not mix with the lines.
-    out = os.fdopen(os.dup(1), "wb", 0)
-    os.dup2(2, 1)
+    from sublex.errors import SublexError
+    from sublex.tools.child_processes import own_output
+
+    out = own_output()
 
     def say(values: dict[str, Any]) -> None:
-        out.write(json.dumps(values).encode() + b"\n")
-
-    from sublex.errors import SublexError
+        os.write(out, json.dumps(values).encode() + b"\n")
 
     for line in sys.stdin.buffer:
         try:

@@ -76,6 +76,8 @@ class Snapshot(Deferred):
     """
 
     pickled = ("absolute_path", "generation", "identity", "statistics")
+    # The processes that search the shards of a cluster (`sublex.retrieval.shard_pool`); None if this process does so alone.
+    launched: Any = None
 
     def __init__(self, path: str | os.PathLike[str], load_registry: Callable[[], plugins.Registry] | None = None):
         self.path = Path(path)

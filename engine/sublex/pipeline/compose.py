@@ -320,6 +320,7 @@ class Composer(Uncopied):
             searcher = self._given.get(ranker.key)
             if searcher is None:
                 searcher = Searcher(self.snapshot, ranker.make(), str(ranker), self.term_table, ranker.state)
+                searcher.given = True
                 self._given[ranker.key] = searcher
             elif searcher.ranker.part.thing is not ranker.thing:  # type: ignore[attr-defined]
                 # The earlier object may have changed since. The new object was checked just now, so the searcher takes

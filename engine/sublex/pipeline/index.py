@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sublex.representations.vector_sets import NamedEncoder, VectorsSummary
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
+    from sublex.retrieval.shard_pool import ShardPool
     from sublex.retrieval.term_table import TermTable
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
@@ -80,6 +81,7 @@ class Index(Contents):
         self.query_vectors: QueryVectors | None = None
         self.judged: Qrels | None = None
         self._python_rankers: dict[str, PythonPart] = {}
+        self._pool: ShardPool | None = None
         # All snapshots share one registry of plugins, which is loaded at the first lookup of a name.
         self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()
@@ -87,6 +89,7 @@ class Index(Contents):
     def _open(self) -> None:
         """Open the current generation of the index."""
         self._snapshot = Snapshot(self.path, self._load_registry)
+        self._snapshot.launched = self._pool
         self.__dict__.pop("_composer", None)
 
     @cached_property
@@ -106,7 +109,7 @@ class Index(Contents):
         return {"built": self.built, "composer": self._composer, **given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.built, self._composer, self._python_rankers = state["built"], state["composer"], {}
+        self.built, self._composer, self._python_rankers, self._pool = state["built"], state["composer"], {}, None
         self.query_vectors, self.judged = state.get("query_vectors"), state.get("judged")
         self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
         self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
@@ -118,6 +121,40 @@ class Index(Contents):
     def registry(self) -> plugins.Registry:
         """The plugins, loaded on first use."""
         return self._load_registry()
+
+    # The processes of a cluster.
+
+    def launch(self, processes: int | None = None, *, partial: bool = False) -> Index:
+        """Return this cluster in a form whose shards are searched by processes. Hits and scores stay the same.
+
+        `processes` is their number, by default one for each core, and at most one for each shard. They start at the first
+        search, and end with `close`, or at the end of a block `with cluster.launch() as index:`. With `partial`, shards
+        whose process does not answer are left out: `lost_shards` of the index and of hits names them. Otherwise such a
+        shard is an error.
+        """
+        from sublex.retrieval.shard_pool import ShardPool
+
+        number = None if processes is None else arguments.whole(processes, "The number of processes")
+        index = copy.copy(self)
+        index._pool = ShardPool(self.snapshot, number, partial)
+        index._open()
+        return index
+
+    def close(self) -> None:
+        """End the processes that `launch` started, if there are any. Searches start them again."""
+        if self._pool:
+            self._pool.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def lost_shards(self) -> tuple[str, ...]:
+        """The shards that did not answer the last request to them; empty without `launch(partial=True)`."""
+        return tuple(sorted(self._pool.lost)) if self._pool else ()
 
     # Ranking.
 

@@ -109,6 +109,8 @@ class Searcher(Uncopied):
         self.term_table = term_table or TermTable(snapshot)
         # The statistics of the collection that the ranker gets.
         self.collection = statistics_for(ranker, snapshot)
+        # Whether the ranker is an object that the user gave, so that its name cannot make it again.
+        self.given = False
         self.origin: tuple[Any, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -169,7 +171,26 @@ class Searcher(Uncopied):
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
-        _ = self.impacts, self._docno_ranks, self.scratch, self.term_table.df, self.term_table.ordinals
+        _ = self._docno_ranks, self.term_table.df
+        if not self._by_shards:
+            _ = self.impacts, self.scratch, self.term_table.ordinals
+
+    @cached_property
+    def _by_shards(self) -> bool:
+        """Whether processes of shards find documents for this ranker. They know rankers by their names alone.
+
+        A ranker with norms needs the statistics of all terms, and one with fields those of fields; this process has them.
+        """
+        named = bool(self.name) and type(self) is Searcher and self.snapshot.launched is not None
+        return (
+            named and not self.given and getattr(self.ranker, "norm_part", None) is None and not fields_of(self.ranker)
+        )
+
+    def _keys_of_shards(self, asked: WeightedTerms, k: int) -> np.ndarray | None:
+        """Return a row of keys for each query, from the processes of the shards; None if this process must search itself."""
+        if asked.slots:
+            return None
+        return self.snapshot.launched.keys(self, asked.ends, asked.terms, asked.weights, k, asked.total)
 
     def _at_most(self, k: int) -> int:
         """Return k or the number of documents, whichever is smaller."""
@@ -191,13 +212,15 @@ class Searcher(Uncopied):
         kernels, key_kernels, _ = self._kernels
         # This takes a quarter of the time of np.full.
         thresholds.fill(kernels.LOWEST)
-        for segment, queried in enumerate(self._in_segments(asked)):
-            found.append(self._retrieve(segment, *queried, thresholds, k, among))
-        keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        keys = self._keys_of_shards(asked, k) if self._by_shards and not among else None
+        if keys is None:
+            for segment, queried in enumerate(self._in_segments(asked)):
+                found.append(self._retrieve(segment, *queried, thresholds, k, among))
+            keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+            self._expect_finite(asked)
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        self._expect_finite(asked)
         key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
         if asked.least < SURE_WEIGHT:
             for row, number, own in zip(scores, counts.tolist(), np.split(asked.weights, asked.ends[:-1]), strict=True):
@@ -250,13 +273,10 @@ class Searcher(Uncopied):
             passing = among.answers[slice(*self.snapshot.bases[segment : segment + 2])]
             if among.few is not None:
                 return self._of_few(segment, arrays, terms, weights, k, passing, among.few)
-        found = np.empty((len(ends), k), np.uint64)
         kth = bounds.near(among.depth(k)) if among else bounds.best(k)
-        self._kernels[0].retrieve(
-            *arrays.postings.arrays, self._docno_ranks[segment], bounds.least, bounds.most, passing, kth, *arrays.block_arrays,
-            ends, terms, weights, thresholds, CHOICES, *self.scratch.arrays(len(terms), k), found,
-        )  # fmt: skip
-        return found
+        return best_keys(
+            arrays, self._docno_ranks[segment], ends, terms, weights, thresholds, k, self.scratch, kth, passing
+        )
 
     def _of_few(
         self, segment: int, arrays: Impacts | SlotArrays, terms: np.ndarray, weights: np.ndarray, k: int,
@@ -403,6 +423,26 @@ class Searcher(Uncopied):
             given = self.ranker.weight(np.array(asked, np.float64), stats, self.collection)
             weights = real(given).astype(np.float64)
         return checked(weights, (len(asked),), self.ranker, "weight").tolist()
+
+
+def best_keys(
+    arrays: Impacts | SlotArrays, docno_ranks: np.ndarray, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray,
+    thresholds: np.ndarray, k: int, scratch: Scratch, kth: np.ndarray, passing: np.ndarray = ALL,
+) -> np.ndarray:  # fmt: skip
+    """Return a row for each query: the keys of the best k documents of a segment, unsorted, then zeros.
+
+    The impacts of the terms must be settled. `docno_ranks` has the rank of each document's docno. `kth` has for each term an
+    impact that k of its postings reach. `thresholds` has for each query a score that k documents of all segments reach; it
+    rises to the score of the k-th best document. Only documents that pass `passing` are found.
+    """
+    from sublex.retrieval import retrieval_kernels
+
+    found, bounds = np.empty((len(ends), k), np.uint64), arrays.bounds
+    retrieval_kernels.retrieve(
+        *arrays.postings.arrays, docno_ranks, bounds.least, bounds.most, passing, kth, *arrays.block_arrays,
+        ends, terms, weights, thresholds, CHOICES, *scratch.arrays(len(terms), k), found,
+    )  # fmt: skip
+    return found
 
 
 def _counts(query: Terms) -> Mapping[Any, float]:

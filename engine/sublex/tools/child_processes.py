@@ -6,6 +6,7 @@ It gets no object of Python, only what is written to its input.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -18,6 +19,13 @@ def start_child(module: str, function: str) -> subprocess.Popen[bytes]:
         f"from {module} import {function}; {function}()"
     )
     return subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def own_output() -> int:
+    """Return a descriptor of the pipe to the parent. Whatever the child prints goes to its standard error from now on."""
+    out = os.dup(1)
+    os.dup2(2, 1)
+    return out
 
 
 def end_child(child: subprocess.Popen[bytes], patience: float = 5.0) -> None:

@@ -1,0 +1,339 @@
+"""The launcher `processes`: processes that search the shards of a cluster, and the merge of what they find.
+
+Each process answers for a range of shards. It gets the terms of queries with their weights, and the statistics of these
+terms in the whole cluster, so its scores are those of one index. It is asked for its share of the best k documents and a
+margin, and again only if its last hit could still matter. The merge is exact: equal scores are ordered by docno.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from subprocess import Popen
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import finalize
+
+import numpy as np
+
+from sublex.contracts.base import LARGEST_SCORE
+from sublex.errors import IndexProblem, InputError
+from sublex.index.shards import segments_of
+from sublex.index.snapshot import Snapshot
+from sublex.retrieval.shard_messages import (
+    REPLY_TYPES,
+    ArrayHead,
+    BadMessage,
+    Gone,
+    Reply,
+    Request,
+    checked_reply,
+    receive,
+    send,
+)
+from sublex.tools.child_processes import end_child, start_child
+
+if TYPE_CHECKING:
+    from sublex.retrieval.searcher import Searcher
+
+# The seconds that a process may take for an answer.
+PATIENCE = 600.0
+# A process is asked for its expected number of hits, and this number of standard deviations more.
+MARGIN = 3.0
+# The lowest float64: a threshold that excludes no document.
+LOWEST = -1.7976931348623157e308
+Start = Callable[[], "Popen[bytes]"]
+
+
+def start_process() -> Popen[bytes]:
+    """Start the process of `sublex.retrieval.shard_process`."""
+    return start_child("sublex.retrieval.shard_process", "main")
+
+
+class _Queries(NamedTuple):
+    """Queries as a request has them: see `Request`."""
+
+    names: tuple[str, ...]
+    df: np.ndarray
+    cf: np.ndarray
+    ends: np.ndarray
+    numbers: np.ndarray
+    weights: np.ndarray
+    thresholds: np.ndarray
+
+    def some(self, places: np.ndarray, thresholds: np.ndarray) -> _Queries:
+        """Return the queries at some places, with thresholds."""
+        begins = np.concatenate(([0], self.ends))[places]
+        counts = self.ends[places] - begins
+        ends = np.cumsum(counts)
+        inside = np.repeat(begins - np.concatenate(([0], ends[:-1])), counts) + np.arange(int(counts.sum()))
+        return self._replace(
+            ends=ends, numbers=self.numbers[inside], weights=self.weights[inside], thresholds=thresholds
+        )
+
+
+class _Part:
+    """A process, and the shards for which it answers."""
+
+    def __init__(self, names: tuple[str, ...], start: Start):
+        self.names, self._start = names, start
+        self.child: Popen[bytes] | None = None
+
+    @property
+    def what(self) -> str:
+        """The names of the shards, for a message."""
+        return f"shard {self.names[0]}" if len(self.names) == 1 else f"shards {self.names[0]} to {self.names[-1]}"
+
+    def send(self, request: Request, arrays: dict[str, np.ndarray]) -> None:
+        """Send a request, to a new process if there is none."""
+        if self.child is None or self.child.poll() is not None:
+            self.end()
+            self.child = self._start()
+        assert self.child.stdin
+        send(self.child.stdin.fileno(), request, arrays)
+
+    def receive(self, request: Request, docs: int, patience: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Return the checked answer. Raise `Gone`, `BadMessage` or `IndexProblem`."""
+        assert self.child and self.child.stdout
+        reply, arrays = receive(self.child.stdout.fileno(), Reply, REPLY_TYPES, patience)
+        if reply.error:
+            raise IndexProblem(reply.error)
+        return checked_reply(reply, arrays, request, docs)
+
+    def end(self) -> None:
+        """End the process."""
+        if self.child:
+            end_child(self.child)
+        self.child = None
+
+
+class ShardPool:
+    """The processes of the shards of a cluster. Several threads may use a pool; their requests take turns.
+
+    With `partial`, the hits of shards that do not answer are left out, and `lost` has the names of these shards. Otherwise
+    such a shard is an error. `start` starts a process, and `patience` is in seconds.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, processes: int | None = None, partial: bool = False, start: Start = start_process,
+        patience: float = PATIENCE,
+    ):  # fmt: skip
+        names = [shard.name for shard in snapshot.manifest.shards]
+        if not names:
+            raise InputError(
+                f"{snapshot.path} is an index and not a cluster, so it has no shards to search in processes."
+            )
+        number = min(processes or os.cpu_count() or 1, len(names))
+        ends = [len(names) * (k + 1) // number for k in range(number)]
+        self._parts = [_Part(tuple(names[begin:end]), start) for begin, end in zip([0, *ends], ends, strict=False)]
+        self.partial, self._patience = partial, patience
+        self.lost: set[str] = set()
+        # The numbers of requests to processes, and of queries for which a process was asked again.
+        self.requests = self.asked_again = 0
+        self._lock = Lock()
+        self._end = finalize(self, _end_all, self._parts)
+
+    def close(self) -> None:
+        """End all processes. They are started again if they are needed."""
+        with self._lock:
+            _end_all(self._parts)
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The ids of the processes that run."""
+        return [part.child.pid for part in self._parts if part.child and part.child.poll() is None]
+
+    def keys(
+        self, searcher: Searcher, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, k: int, total: float
+    ) -> np.ndarray | None:
+        """Return a row for each query: the keys of its best k documents in all shards, unsorted, then zeros.
+
+        `terms` has the numbers of the terms of all queries, `ends` the place where each query ends, and `total` the sum of
+        the absolute `weights`. Return None if a score may be too large for float32; the caller then searches by itself, and
+        finds the query.
+        """
+        snapshot, table = searcher.snapshot, searcher.term_table
+        distinct, numbers = np.unique(terms, return_inverse=True)
+        stats = table.stats_of(distinct)
+        lowest = np.full(len(ends), LOWEST)
+        names = tuple(table.names(distinct))
+        queries = _Queries(names, stats.df, stats.cf, ends, numbers.astype(np.int64), weights, lowest)
+        with self._lock:
+            try:
+                return self._merged(searcher.name, snapshot, queries, k, total)
+            except BaseException:
+                # Replies may be on their way, and nobody reads them.
+                _end_all(self._parts)
+                raise
+
+    def _merged(self, ranker: str, snapshot: Snapshot, queries: _Queries, k: int, total: float) -> np.ndarray | None:
+        sizes = self._sizes(snapshot)
+        share = [_share(k, docs, sum(sizes)) for docs in sizes]
+        wanted = [(part, queries, own) for part, own in zip(self._parts, share, strict=True)]
+        keys, largest, counts = self._ask(ranker, snapshot, wanted, sizes)
+        if largest * total > LARGEST_SCORE:
+            return None
+        merged = np.concatenate(keys, axis=1)
+        # The k-th best key so far; 0 if there are fewer hits.
+        kth = _kth(merged, k)
+        again = []
+        for place, (part, own_keys, own_counts) in enumerate(zip(self._parts, keys, counts, strict=True)):
+            if share[place] >= min(k, sizes[place]):
+                continue
+            worst = np.where(own_counts == share[place], _least(own_keys), np.uint64(0))
+            # If its last hit is among the best k, the hits behind it may be, too.
+            places = np.flatnonzero((own_counts == share[place]) & (worst >= kth))
+            if len(places):
+                # A sum that float32 rounds to this score may be a little smaller.
+                least = np.nextafter(_scores(kth[places]), np.float32(-np.inf)).astype(np.float64)
+                thresholds = np.where(kth[places] > 0, least, LOWEST)
+                again.append((place, places, (part, queries.some(places, thresholds), k)))
+                self.asked_again += len(places)
+        if again:
+            more, largest, _ = self._ask(ranker, snapshot, [ask for *_, ask in again], [sizes[p] for p, *_ in again])
+            if largest * total > LARGEST_SCORE:
+                return None
+            for (place, places, _), found in zip(again, more, strict=True):
+                wide = np.zeros((len(queries.ends), max(found.shape[1], keys[place].shape[1])), np.uint64)
+                wide[:, : keys[place].shape[1]] = keys[place]
+                wide[places] = 0
+                wide[places[:, None], np.arange(found.shape[1])] = found
+                keys[place] = wide
+            merged = np.concatenate(keys, axis=1)
+        merged.sort(axis=1)
+        best = merged[:, max(0, merged.shape[1] - k) :]
+        if best.shape[1] < k:
+            best = np.concatenate([np.zeros((len(best), k - best.shape[1]), np.uint64), best], axis=1)
+        return np.ascontiguousarray(best)
+
+    def _sizes(self, snapshot: Snapshot) -> list[int]:
+        """Return the number of documents of each process, deleted ones included."""
+        known = [name for part in self._parts for name in part.names]
+        if known != [shard.name for shard in snapshot.manifest.shards]:
+            raise IndexProblem(f"{snapshot.path} has other shards than when its processes were started; open it again.")
+        return [
+            sum(entry.docs for name in part.names for entry in segments_of(snapshot.manifest, name))
+            for part in self._parts
+        ]
+
+    def _ask(
+        self, ranker: str, snapshot: Snapshot, wanted: Sequence[tuple[_Part, _Queries, int]], sizes: Sequence[int]
+    ) -> tuple[list[np.ndarray], float, list[np.ndarray]]:
+        """Ask processes for the best documents of queries. Return the keys by process, the largest impact, and numbers of hits."""
+        asked = [(part, *self._request(part, ranker, snapshot, queries, k)) for part, queries, k in wanted]
+        unsent: list[Exception | None] = []
+        for part, request, arrays in asked:
+            try:
+                part.send(request, arrays)
+                unsent.append(None)
+            except (Gone, OSError) as error:
+                unsent.append(error)
+        keys, counts, most = [], [], 0.0
+        for (part, request, arrays), (_, queries, k), docs, problem in zip(asked, wanted, sizes, unsent, strict=True):
+            found = self._answer(part, request, arrays, docs, problem, snapshot.path)
+            if found is None:
+                keys.append(np.zeros((len(queries.ends), k), np.uint64))
+                counts.append(np.zeros(len(queries.ends), np.int64))
+                continue
+            own_counts, own_docs, scores, largest = found
+            base = _base(snapshot, part)
+            keys.append(_rows(own_counts, own_docs + np.int32(base), scores, k, snapshot))
+            counts.append(own_counts)
+            most = max(most, largest)
+        return keys, most, counts
+
+    def _answer(
+        self,
+        part: _Part,
+        request: Request,
+        arrays: dict[str, np.ndarray],
+        docs: int,
+        problem: Exception | None,
+        path: Path,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
+        """Return the answer of a process; None if there is none and partial hits are allowed.
+
+        If the process ended, a new one is asked once.
+        """
+        failed = ""
+        for attempt in range(2):
+            try:
+                if attempt or problem:
+                    part.end()
+                    part.send(request, arrays)
+                    problem = None
+                answer = part.receive(request, docs, self._patience)
+                self.lost.difference_update(part.names)
+                return answer
+            except (Gone, OSError) as error:
+                failed, problem = f"does not answer ({error})", None
+            except BadMessage as error:
+                failed = f"gave an answer that cannot be right: {error}"
+                break
+            except IndexProblem as error:
+                failed = f"gave no answer: {error}"
+                break
+        part.end()
+        if not self.partial:
+            raise IndexProblem(f"The process of {part.what} of {path} {failed}.")
+        self.lost.update(part.names)
+        return None
+
+    def _request(
+        self, part: _Part, ranker: str, snapshot: Snapshot, queries: _Queries, k: int
+    ) -> tuple[Request, dict[str, np.ndarray]]:
+        self.requests += 1
+        arrays: dict[str, Any] = {name: getattr(queries, name) for name in _Queries._fields[1:]}
+        heads = tuple(ArrayHead(str(array.dtype), array.size) for array in arrays.values())
+        request = Request(
+            self.requests, str(snapshot.absolute_path), snapshot.generation, snapshot.identity, part.names, ranker, k,
+            *snapshot.statistics, queries.names, heads,
+        )  # fmt: skip
+        return request, arrays
+
+
+def _end_all(parts: Sequence[_Part]) -> None:
+    for part in parts:
+        part.end()
+
+
+def _share(k: int, docs: int, total: int) -> int:
+    """Return the number of hits to ask a process for: its share of k by its documents, and a margin."""
+    share = docs / max(1, total)
+    return max(1, min(k, docs, math.ceil(k * share + MARGIN * math.sqrt(k * share * (1 - share)))))
+
+
+def _base(snapshot: Snapshot, part: _Part) -> int:
+    """Return the number of the first document of a process in the whole cluster."""
+    first = next(k for k, entry in enumerate(snapshot.manifest.segments) if entry.shard == part.names[0])
+    return int(snapshot.bases[first])
+
+
+def _rows(counts: np.ndarray, docs: np.ndarray, scores: np.ndarray, k: int, snapshot: Snapshot) -> np.ndarray:
+    """Return a row of k keys for each query: the keys of its hits, then zeros. `key_kernels` describes keys."""
+    bits = (scores + np.float32(0)).view(np.int32).astype(np.int64)
+    bits = np.where(bits < 0, ~bits & 0x7FFFFFFF, bits | 0x80000000)
+    keys = (bits.astype(np.uint64) << np.uint64(32)) | snapshot.docno_ranks[docs].astype(np.uint64)
+    rows = np.zeros((len(counts), max(1, k)), np.uint64)
+    rows[np.arange(rows.shape[1]) < counts[:, None]] = keys
+    return rows
+
+
+def _least(keys: np.ndarray) -> np.ndarray:
+    """Return the least key of each row."""
+    return keys.min(axis=1)
+
+
+def _kth(keys: np.ndarray, k: int) -> np.ndarray:
+    """Return the k-th largest key of each row; 0 if the row has fewer."""
+    if keys.shape[1] < k:
+        return np.zeros(len(keys), np.uint64)
+    return np.partition(keys, keys.shape[1] - k, axis=1)[:, keys.shape[1] - k]
+
+
+def _scores(keys: np.ndarray) -> np.ndarray:
+    """Return the float32 scores of keys."""
+    bits = (keys >> np.uint64(32)).astype(np.int64)
+    return np.where(bits >> 31, bits & 0x7FFFFFFF, ~bits).astype(np.int32).view(np.float32)
