@@ -325,14 +325,15 @@ def test_a_shard_is_changed_only_with_its_cluster(tmp_path):
             shard.delete("d5")
         with pytest.raises(IndexProblem, match=r"run: sublex merge \S+c$"):
             shard.merge()
-        for change in (
-            lambda: shard.fit("lsi(e=2)"),
-            lambda: shard.name("x", "BM25"),
-            lambda: sublex.build([document(1)], place, overwrite=True),
-            lambda: sublex.join([cluster], place, overwrite=True),
-        ):
-            with pytest.raises(IndexProblem, match="changes only with it; name the cluster, or a copy of the shard"):
-                change()
+        sentence = "changes only with it; name the cluster, or a copy of the shard"
+        with pytest.raises(IndexProblem, match=sentence):
+            shard.fit("lsi(e=2)")
+        with pytest.raises(IndexProblem, match=sentence):
+            shard.name("x", "BM25")
+        with pytest.raises(IndexProblem, match=sentence):
+            sublex.build([document(1)], place, overwrite=True)
+        with pytest.raises(IndexProblem, match=sentence):
+            sublex.join([cluster], place, overwrite=True)
     copy = sublex.open(shutil.copytree(path, tmp_path / "copy"))
     copy.delete("d5")
     assert sublex.open(tmp_path / "c").fingerprint == cluster.fingerprint

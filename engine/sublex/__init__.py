@@ -427,16 +427,32 @@ def from_ciff(
     return _opened(folder)
 
 
-def open(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
+def open(
+    path: str | os.PathLike[str],
+    allow_uncovered: bool = False,
+    *,
+    launcher: str = "embedded",
+    processes: int | None = None,
+    partial: bool = False,
+) -> Index:
     """Open the current generation of an index. It stays open unchanged while others write to the index.
 
     A text without a slash is a name, as on the command line: the index of this name in the working directory, else in
     $SUBLEX_INDEXES, in `./indexes` or in the user's data folder. Everything else is a path.
     With `allow_uncovered`, a representation may lack rows for some documents; it gives these documents no score.
+
+    A text such as "cluster:PATH" names a cluster. With the `launcher` "processes", processes search its shards, as
+    `Index.launch` describes, which takes `processes` and `partial`. With "embedded", this process does.
     """
     from sublex.index.lookup import existing_path
+    from sublex.tools.arguments import choice
 
-    return _opened(existing_path(path) if isinstance(path, str) else path, allow_uncovered)
+    index = _opened(existing_path(path) if isinstance(path, str) else path, allow_uncovered)
+    if choice(launcher, "The launcher", ("embedded", "processes")) == "processes":
+        return index.launch(processes, partial=partial)
+    if processes is not None or partial:
+        raise InputError("processes and partial are for the launcher processes; give launcher='processes'.")
+    return index
 
 
 def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:

@@ -76,6 +76,13 @@ class OperationContext:
         assert self._index is not None
         return self._index
 
+    def launch(self, launcher: str, partial: bool = False) -> None:
+        """Have the shards of a cluster searched by a launcher, "embedded" or "processes"."""
+        if launcher == "processes":
+            self._index = self.index.launch(partial=partial)
+        elif partial:
+            raise InputError("--partial goes with --launcher processes; give both, or neither.")
+
     def give_queries(self, given: Sequence[str]) -> None:
         """Give the index vectors of queries. Each text is NAME=FILE."""
         if not given:

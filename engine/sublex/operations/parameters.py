@@ -86,6 +86,13 @@ Reorder = Annotated[bool, option(
 )]
 Overwrite = Annotated[bool, option(help="Replace an existing index when the new one is finished.")]
 
+Launcher = Annotated[Literal["embedded", "processes"], option(
+    help="Search the shards of a cluster in this process, or in processes of their own."
+)]
+Partial = Annotated[bool, option(
+    help="With --launcher processes: if shards do not answer, go on without their documents, and say so in the run."
+)]
+
 OverwriteFile = Annotated[bool, option("--overwrite", help=OVERWRITE_HELP)]
 
 QueryVectors = Annotated[tuple[str, ...], option(

@@ -16,8 +16,10 @@ from sublex.operations.parameters import (
     Fields,
     JudgedFeedback,
     Language,
+    Launcher,
     Metadata,
     OverwriteFile,
+    Partial,
     Profile,
     QueryVectors,
     Rankers,
@@ -74,6 +76,8 @@ def run(
     queries: QueryVectors = (),
     judged: JudgedFeedback = "",
     residual: Residual = "",
+    launcher: Launcher = "embedded",
+    partial: Partial = False,
 ) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
 
@@ -100,6 +104,7 @@ def run(
     context.give_queries(queries)
     context.give_judged(judged)
     seen = sublex.read_qrels(residual) if residual else None
+    context.launch(launcher, partial)
     index = context.index
     context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
@@ -126,7 +131,8 @@ def run(
         for pipeline, first in zip(pipelines, notes, strict=False)
     )
     left = [line(text, indent=0) for text in done if not context.show(text)]
-    return Shown(lambda: left, code=2 * bool(failures))
+    lost = [f"Shards {', '.join(index.lost_shards)} did not answer, so the runs lack their documents."]
+    return Shown(lambda: left, code=2 * bool(failures), notes=lost if index.lost_shards else ())
 
 
 def write_run(

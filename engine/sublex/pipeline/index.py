@@ -153,7 +153,7 @@ class Index(Contents):
 
     @property
     def lost_shards(self) -> tuple[str, ...]:
-        """The shards that did not answer the last request to them; empty without `launch(partial=True)`."""
+        """The shards that did not answer some request since `launch(partial=True)`, so that hits may lack their documents."""
         return tuple(sorted(self._pool.lost)) if self._pool else ()
 
     # Ranking.

@@ -188,6 +188,8 @@ class Pipeline(Deferred):
 
     def _answer_of(self, query: Query, searched: Query, hits: Hits, seconds: float) -> Answer:
         hits.query, hits.asked = searched, query if self.reads_plain_words else None
+        if self.snapshot.launched is not None:
+            hits.lost_shards = tuple(sorted(self.snapshot.launched.lost))
         return Answer(searched, hits, seconds)
 
     def _group(self, queries: Sequence[Query], k: int) -> list[Answer]:

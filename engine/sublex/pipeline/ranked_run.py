@@ -28,8 +28,10 @@ def ranked_run(
     `language` is the language that the queries were read in. `each` is called with every answer.
     """
     docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+    lost: set[str] = set()
     for answer in pipeline.answers(queries, k, workers, [topic.qid for topic in topics]):
         each(answer)
+        lost.update(answer.hits.lost_shards)
         docs.append(answer.hits.docs)
         scores.append(answer.hits.scores)
     offsets = np.cumsum([len(hits) for hits in docs])
@@ -37,5 +39,5 @@ def ranked_run(
     missing = MissingWords(pipeline.snapshot, dict(by_topic))
     return described_run(
         topics, pipeline, k, offsets, np.concatenate(docs), np.concatenate(scores), missing, language=language,
-        queries=queries,
+        queries=queries, lost=sorted(lost),
     )  # fmt: skip

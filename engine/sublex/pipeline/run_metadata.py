@@ -34,19 +34,25 @@ def described_run(
     *,
     language: str = "plain",
     queries: Sequence[Query] = (),
+    lost: Sequence[str] = (),
 ) -> Run:
     """Return the hits of a pipeline over topics, with these queries, as a run with its tag and metadata.
 
     The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
-    `missing` has the words of topics that no document contains.
+    `missing` has the words of topics that no document contains. `lost` names shards of a cluster that did not answer.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
-    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language, queries)
+    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language, queries, lost)
     return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 
 
 def describe(
-    topics: Topics, pipeline: Pipeline, k: int, language: str = "plain", queries: Sequence[Query] = ()
+    topics: Topics,
+    pipeline: Pipeline,
+    k: int,
+    language: str = "plain",
+    queries: Sequence[Query] = (),
+    lost: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the metadata of the run of a pipeline over topics, with at most k hits for each.
 
@@ -77,6 +83,7 @@ def describe(
             "index": {
                 "fingerprint": pipeline.snapshot.fingerprint,
                 "documents": len(pipeline.snapshot),
+                **({"partial": f"without the documents of shards {', '.join(lost)}"} if lost else {}),
                 "analyzer": pipeline.snapshot.analyzer_expression,
                 "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
             },

@@ -101,6 +101,8 @@ class Hits(InParts):
     ):
         self.snapshot, self.docs, self.scores, self.query, self.asked = snapshot, docs, scores, query, asked
 
+    # The shards of a cluster whose documents may be missing, because they did not answer: see `Index.launch`.
+    lost_shards: tuple[str, ...] = ()
     # The docnos of unpickled hits, which are known without the index.
     _docnos: Strings | None = None
 

@@ -112,8 +112,8 @@ class _Part:
 class ShardPool:
     """The processes of the shards of a cluster. Several threads may use a pool; their requests take turns.
 
-    With `partial`, the hits of shards that do not answer are left out, and `lost` has the names of these shards. Otherwise
-    such a shard is an error. `start` starts a process, and `patience` is in seconds.
+    With `partial`, the hits of shards that do not answer are left out, and `lost` has the names of all shards for which this
+    ever happened. Otherwise such a shard is an error. `start` starts a process, and `patience` is in seconds.
     """
 
     def __init__(
@@ -264,9 +264,7 @@ class ShardPool:
                     part.end()
                     part.send(request, arrays)
                     problem = None
-                answer = part.receive(request, docs, self._patience)
-                self.lost.difference_update(part.names)
-                return answer
+                return part.receive(request, docs, self._patience)
             except (Gone, OSError) as error:
                 failed, problem = f"does not answer ({error})", None
             except BadMessage as error:
