@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressi
 import sublex
 from sublex.errors import IndexProblem, InputError
 from sublex.retrieval.shard_messages import Asked, BadMessage, Request, checked_request
-from sublex.retrieval.shard_pool import ShardPool
 from sublex.retrieval.shard_search import ShardSearch
 from sublex.tools.child_processes import start_child
 
@@ -133,14 +133,34 @@ def cluster(tmp_path) -> sublex.Index:
     return sublex.build_cluster([document(k) for k in range(30)], tmp_path / "c", 3, **OPTIONS)
 
 
-def bad_pool(cluster: sublex.Index, way: str, monkeypatch: Any, **options: Any) -> sublex.Index:
-    """Return the cluster with processes, of which that of the second shard answers in a wrong way."""
-    monkeypatch.setenv("SUBLEX_BAD_SHARD", way)
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory) -> Iterator[sublex.Index]:
+    """A cluster of three shards with a process for each, which have answered already."""
+    made = sublex.build_cluster(
+        [document(k) for k in range(30)], tmp_path_factory.mktemp("standing") / "c", 3, **OPTIONS
+    )
+    with made.launch(3) as launched:
+        launched.search("crane river")
+        yield launched
+
+
+@pytest.fixture
+def spoilt(standing, monkeypatch) -> Iterator[Callable[[str], sublex.Index]]:
+    """A function that makes the process of the second shard answer in a wrong way."""
     assert str(Path(__file__).parent) in sys.path
-    launched = cluster.launch()
-    pool = launched._snapshot.launched = launched._pool = ShardPool(cluster.snapshot, 3, **options)
-    pool._parts[1]._start = lambda: start_child("bad_shards", "main")
-    return launched
+    pool = standing._pool
+    part, kept = pool._parts[1], (pool._parts[1]._start, pool._patience)
+
+    def spoil(way: str) -> sublex.Index:
+        monkeypatch.setenv("SUBLEX_BAD_SHARD", way)
+        part.end()
+        part._start = lambda: start_child("bad_shards", "main")
+        return standing
+
+    yield spoil
+    part.end()
+    part._start, pool._patience = kept
+    pool.partial, pool.lost = False, set()
 
 
 CANNOT_BE_RIGHT = {
@@ -171,34 +191,30 @@ def test_every_wrong_way_is_tried():
 
 
 @pytest.mark.parametrize("way", [*CANNOT_BE_RIGHT, *NO_ANSWER])
-def test_an_answer_that_cannot_be_right_names_the_shard(cluster, way, monkeypatch):
+def test_an_answer_that_cannot_be_right_names_the_shard(spoilt, way):
     why = f"gave an answer that cannot be right: .*{CANNOT_BE_RIGHT[way]}" if way in CANNOT_BE_RIGHT else NO_ANSWER[way]
-    with (
-        bad_pool(cluster, way, monkeypatch) as launched,
-        pytest.raises(IndexProblem, match=rf"^The process of shard 002 of \S+c {why}"),
-    ):
-        launched.search("crane river", "BM25", k=100)
+    with pytest.raises(IndexProblem, match=rf"^The process of shard 002 of \S+c {why}"):
+        spoilt(way).search("crane river", "BM25", k=100)
 
 
-def test_a_process_that_is_silent_names_the_shard(cluster, monkeypatch):
-    with (
-        bad_pool(cluster, "silent", monkeypatch, patience=0.5) as launched,
-        pytest.raises(
-            IndexProblem, match="The process of shard 002 of .* does not answer .it did not answer for 0.5 s"
-        ),
-    ):
+def test_a_process_that_is_silent_names_the_shard(spoilt, standing):
+    launched = spoilt("silent")
+    standing._pool._patience = 2.0
+    with pytest.raises(IndexProblem, match="The process of shard 002 of .* does not answer .it did not answer for 2 s"):
         launched.search("crane river")
 
 
-def test_partial_hits_are_marked(cluster, tmp_path, monkeypatch):
+def test_partial_hits_are_marked(spoilt):
+    launched = spoilt("ended")
+    launched._pool.partial = True
+    cluster = sublex.open(launched.path)
     whole = {hit.docno: hit.score for hit in cluster.search("crane river", k=100)}
     lost = {*sublex.open(cluster.path / "shards" / "002").snapshot.all_docnos.tolist()}
-    with bad_pool(cluster, "ended", monkeypatch, partial=True) as launched:
-        hits = launched.search("crane river", k=100)
-        assert {hit.docno: hit.score for hit in hits} == {d: s for d, s in whole.items() if d not in lost}
-        assert whole.keys() & lost and hits.lost_shards == ("002",) == launched.lost_shards
-        data = launched.run({"1": "crane"}).metadata["data"]["index"]
-        assert data["partial"] == "without the documents of shards 002"
+    hits = launched.search("crane river", k=100)
+    assert {hit.docno: hit.score for hit in hits} == {d: s for d, s in whole.items() if d not in lost}
+    assert whole.keys() & lost and hits.lost_shards == ("002",) == launched.lost_shards
+    data = launched.run({"1": "crane"}).metadata["data"]["index"]
+    assert data["partial"] == "without the documents of shards 002"
     assert "partial" not in cluster.run({"1": "crane"}).metadata["data"]["index"]
     assert cluster.search("crane").lost_shards == ()
 
@@ -241,7 +257,7 @@ def test_wrong_arguments_cost_a_sentence(cluster, tmp_path):
     one = sublex.build([document(1)], tmp_path / "one")
     with pytest.raises(InputError, match="is an index and not a cluster, so it has no shards to search in processes"):
         one.launch()
-    with pytest.raises(InputError, match="The number of processes is 0"):
+    with pytest.raises(InputError, match="The number of processes=0 should be at least 1"):
         cluster.launch(0)
     with pytest.raises(InputError, match="The launcher"):
         sublex.open(cluster.path, launcher="ray")
@@ -272,7 +288,7 @@ def test_a_request_whose_arrays_do_not_fit_is_refused(way):
     ends, numbers = np.array([1, 3]), np.array([0, 1, 0])
     asked = Asked(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 3.0]), ends, numbers, np.ones(3), np.zeros(2))
     request = Request(1, "x", 1, "0" * 32, ("001",), "BM25", 10, 3, 3, 3, asked.terms, ())
-    assert checked_request(request, [*asked[1:]]) == asked or True
+    assert checked_request(request, [*asked[1:]]).terms == asked.terms
     forged = REQUESTS[way](asked)
     with pytest.raises(BadMessage, match="its arrays do not fit each other"):
         checked_request(request, [*forged[1:]])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from subprocess import Popen
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -163,6 +162,9 @@ class ShardPool:
         with self._lock:
             try:
                 return self._merged(searcher.name, snapshot, queries, k, total)
+            except IndexProblem:
+                # All replies were read.
+                raise
             except BaseException:
                 # Replies may be on their way, and nobody reads them.
                 _end_all(self._parts)
@@ -231,9 +233,12 @@ class ShardPool:
             except (Gone, OSError) as error:
                 unsent.append(error)
         keys, counts, most = [], [], 0.0
+        failures: list[str] = []
         for (part, request, arrays), (_, queries, k), docs, problem in zip(asked, wanted, sizes, unsent, strict=True):
-            found = self._answer(part, request, arrays, docs, problem, snapshot.path)
-            if found is None:
+            found = self._answer(part, request, arrays, docs, problem)
+            if isinstance(found, str):
+                failures.append(f"The process of {part.what} of {snapshot.path} {found}.")
+                self.lost.update(part.names if self.partial else ())
                 keys.append(np.zeros((len(queries.ends), k), np.uint64))
                 counts.append(np.zeros(len(queries.ends), np.int64))
                 continue
@@ -242,18 +247,14 @@ class ShardPool:
             keys.append(_rows(own_counts, own_docs + np.int32(base), scores, k, snapshot))
             counts.append(own_counts)
             most = max(most, largest)
+        if failures and not self.partial:
+            raise IndexProblem(failures[0])
         return keys, most, counts
 
     def _answer(
-        self,
-        part: _Part,
-        request: Request,
-        arrays: dict[str, np.ndarray],
-        docs: int,
-        problem: Exception | None,
-        path: Path,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
-        """Return the answer of a process; None if there is none and partial hits are allowed.
+        self, part: _Part, request: Request, arrays: dict[str, np.ndarray], docs: int, problem: Exception | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | str:
+        """Return the answer of a process; if there is none, what the process did, as the end of a sentence.
 
         If the process ended, a new one is asked once.
         """
@@ -274,10 +275,7 @@ class ShardPool:
                 failed = f"gave no answer: {error}"
                 break
         part.end()
-        if not self.partial:
-            raise IndexProblem(f"The process of {part.what} of {path} {failed}.")
-        self.lost.update(part.names)
-        return None
+        return failed
 
     def _request(
         self, part: _Part, ranker: str, snapshot: Snapshot, queries: _Queries, k: int
