@@ -54,7 +54,7 @@ def build(documents: Path, folder: Path, shards: int) -> None:
 
 def queries(folder: Path, topics: Path, number: int, repeats: int) -> None:
     """Compare the batches of one index with those of the cluster, and print the ratios."""
-    asked = {topic.qid: topic.query for topic in list(sublex.read_topics(topics))[:number]}
+    asked = {topic.qid: topic.text for topic in list(sublex.read_topics(topics))[:number]}
     one, cluster = sublex.open(folder / "one"), sublex.open(folder / "cluster")
     with cluster.launch() as launched:
         for k in (10, 1000):
