@@ -58,7 +58,8 @@ def expressions() -> list[str]:
     feedback = [name for name in REGISTRY.names("expander") if name not in ("FDM", "SDM", "phrases", "swg")]
     return [
         *rankers,
-        "SMART(lnc, ltc)" if "SMART" in rankers else "TFIDF",
+        'TFIDF(smart="lnc.ltc")',
+        'TFIDF(smart="bnn.ntn")',
         *(f"BM25 >> {name} >> BM25" for name in feedback),
         "SDM >> BM25",
         "FDM >> PL2",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ from sublex.contracts.base import Report
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import AnalyzerEntry, SegmentEntry, ShardEntry
+from sublex.index.lock import is_being_written
 from sublex.index.manifest import MANIFEST, SEGMENTS, new_manifest, read_manifest_in
 from sublex.index.schema import SchemaMismatch, as_json, record_of
 from sublex.index.segment import Segment
@@ -40,6 +42,8 @@ from sublex.tools.workers import Workers
 
 # Each shard gets at least this number of batches of the input; otherwise one process builds all shards.
 LEAST_BATCHES = 4
+# The seconds that a build waits for a process of an interrupted build.
+PATIENCE = 20.0
 # The generation in the name of tombstones of documents that an earlier shard has too.
 NO_GENERATION = 0
 
@@ -219,6 +223,10 @@ class _Part:
     def path(self) -> str:
         """Return the path of the part, at which a process builds an index. A finished index without an outcome is removed."""
         own = self.folder / self.name
+        # The process of a build whose parent was killed ends when it next reports.
+        until = time.monotonic() + PATIENCE
+        while is_being_written(own.path) and time.monotonic() < until:
+            time.sleep(0.1)
         if own.has(MANIFEST):
             own.remove()
         return str(own.path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ def main() -> None:
     def say(values: dict[str, Any]) -> None:
         os.write(out, json.dumps(values).encode() + b"\n")
 
-    for line in sys.stdin.buffer:
-        try:
-            say({"outcome": _build(json.loads(line), lambda docs: say({"docs": docs}))})
-        except SublexError as error:
-            say({"error": str(error)})
+    # If the parent is gone, so are the pipes.
+    with suppress(BrokenPipeError):
+        for line in sys.stdin.buffer:
+            try:
+                say({"outcome": _build(json.loads(line), lambda docs: say({"docs": docs}))})
+            except SublexError as error:
+                say({"error": str(error)})
 
 
 def _build(task: dict[str, Any], progress: Any) -> Any:
