@@ -445,6 +445,17 @@ def best_keys(
     return found
 
 
+def some_queries(
+    places: np.ndarray, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the queries at some places: the place where each query ends, its terms and its weights."""
+    begins = np.concatenate(([0], ends))[places]
+    counts = ends[places] - begins
+    own_ends = np.cumsum(counts)
+    inside = np.repeat(begins - (own_ends - counts), counts) + np.arange(int(counts.sum()))
+    return own_ends, terms[inside], weights[inside]
+
+
 def _counts(query: Terms) -> Mapping[Any, float]:
     """Return the weight of each distinct term of a query."""
     if isinstance(query, Mapping):

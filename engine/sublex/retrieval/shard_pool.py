@@ -7,7 +7,6 @@ margin, and again only if its last hit could still matter. The merge is exact: e
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from subprocess import Popen
@@ -21,6 +20,7 @@ from sublex.contracts.base import LARGEST_SCORE
 from sublex.errors import IndexProblem, InputError
 from sublex.index.shards import segments_of
 from sublex.index.snapshot import Snapshot
+from sublex.retrieval.searcher import some_queries
 from sublex.retrieval.shard_messages import (
     REPLY_TYPES,
     ArrayHead,
@@ -32,6 +32,7 @@ from sublex.retrieval.shard_messages import (
     receive,
     send,
 )
+from sublex.retrieval.shares import LOWEST, Ask, best_of_parts
 from sublex.tools.child_processes import end_child, start_child
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 
 # The seconds that a process may take for an answer.
 PATIENCE = 600.0
-# A process is asked for its expected number of hits, and this number of standard deviations more.
-MARGIN = 3.0
-# The lowest float64: a threshold that excludes no document.
-LOWEST = -1.7976931348623157e308
 Start = Callable[[], "Popen[bytes]"]
 
 
@@ -64,13 +61,8 @@ class _Queries(NamedTuple):
 
     def some(self, places: np.ndarray, thresholds: np.ndarray) -> _Queries:
         """Return the queries at some places, with thresholds."""
-        begins = np.concatenate(([0], self.ends))[places]
-        counts = self.ends[places] - begins
-        ends = np.cumsum(counts)
-        inside = np.repeat(begins - np.concatenate(([0], ends[:-1])), counts) + np.arange(int(counts.sum()))
-        return self._replace(
-            ends=ends, numbers=self.numbers[inside], weights=self.weights[inside], thresholds=thresholds
-        )
+        ends, numbers, weights = some_queries(places, self.ends, self.numbers, self.weights)
+        return self._replace(ends=ends, numbers=numbers, weights=weights, thresholds=thresholds)
 
 
 class _Part:
@@ -172,43 +164,24 @@ class ShardPool:
 
     def _merged(self, ranker: str, snapshot: Snapshot, queries: _Queries, k: int, total: float) -> np.ndarray | None:
         sizes = self._sizes(snapshot)
-        share = [_share(k, docs, sum(sizes)) for docs in sizes]
-        wanted = [(part, queries, own) for part, own in zip(self._parts, share, strict=True)]
-        keys, largest, counts = self._ask(ranker, snapshot, wanted, sizes)
-        if largest * total > LARGEST_SCORE:
+
+        def answer(asks: Sequence[Ask]) -> list[np.ndarray] | None:
+            wanted = [
+                (
+                    self._parts[ask.part],
+                    queries if ask.places is None else queries.some(ask.places, ask.thresholds),
+                    ask.k,
+                )
+                for ask in asks
+            ]
+            keys, largest = self._ask(ranker, snapshot, wanted, [sizes[ask.part] for ask in asks])
+            return keys if largest * total <= LARGEST_SCORE else None
+
+        best = best_of_parts(answer, sizes, k, len(queries.ends))
+        if best is None:
             return None
-        merged = np.concatenate(keys, axis=1)
-        # The k-th best key so far; 0 if there are fewer hits.
-        kth = _kth(merged, k)
-        again = []
-        for place, (part, own_keys, own_counts) in enumerate(zip(self._parts, keys, counts, strict=True)):
-            if share[place] >= min(k, sizes[place]):
-                continue
-            worst = np.where(own_counts == share[place], _least(own_keys), np.uint64(0))
-            # If its last hit is among the best k, the hits behind it may be, too.
-            places = np.flatnonzero((own_counts == share[place]) & (worst >= kth))
-            if len(places):
-                # A sum that float32 rounds to this score may be a little smaller.
-                least = np.nextafter(_scores(kth[places]), np.float32(-np.inf)).astype(np.float64)
-                thresholds = np.where(kth[places] > 0, least, LOWEST)
-                again.append((place, places, (part, queries.some(places, thresholds), k)))
-                self.asked_again += len(places)
-        if again:
-            more, largest, _ = self._ask(ranker, snapshot, [ask for *_, ask in again], [sizes[p] for p, *_ in again])
-            if largest * total > LARGEST_SCORE:
-                return None
-            for (place, places, _), found in zip(again, more, strict=True):
-                wide = np.zeros((len(queries.ends), max(found.shape[1], keys[place].shape[1])), np.uint64)
-                wide[:, : keys[place].shape[1]] = keys[place]
-                wide[places] = 0
-                wide[places[:, None], np.arange(found.shape[1])] = found
-                keys[place] = wide
-            merged = np.concatenate(keys, axis=1)
-        merged.sort(axis=1)
-        best = merged[:, max(0, merged.shape[1] - k) :]
-        if best.shape[1] < k:
-            best = np.concatenate([np.zeros((len(best), k - best.shape[1]), np.uint64), best], axis=1)
-        return np.ascontiguousarray(best)
+        self.asked_again += best[1]
+        return best[0]
 
     def _sizes(self, snapshot: Snapshot) -> list[int]:
         """Return the number of documents of each process, deleted ones included."""
@@ -222,8 +195,8 @@ class ShardPool:
 
     def _ask(
         self, ranker: str, snapshot: Snapshot, wanted: Sequence[tuple[_Part, _Queries, int]], sizes: Sequence[int]
-    ) -> tuple[list[np.ndarray], float, list[np.ndarray]]:
-        """Ask processes for the best documents of queries. Return the keys by process, the largest impact, and numbers of hits."""
+    ) -> tuple[list[np.ndarray], float]:
+        """Ask processes for the best documents of queries. Return the keys by process, and the largest impact."""
         asked = [(part, *self._request(part, ranker, snapshot, queries, k)) for part, queries, k in wanted]
         unsent: list[Exception | None] = []
         for part, request, arrays in asked:
@@ -232,7 +205,7 @@ class ShardPool:
                 unsent.append(None)
             except (Gone, OSError) as error:
                 unsent.append(error)
-        keys, counts, most = [], [], 0.0
+        keys, most = [], 0.0
         failures: list[str] = []
         for (part, request, arrays), (_, queries, k), docs, problem in zip(asked, wanted, sizes, unsent, strict=True):
             found = self._answer(part, request, arrays, docs, problem)
@@ -240,16 +213,14 @@ class ShardPool:
                 failures.append(f"The process of {part.what} of {snapshot.path} {found}.")
                 self.lost.update(part.names if self.partial else ())
                 keys.append(np.zeros((len(queries.ends), k), np.uint64))
-                counts.append(np.zeros(len(queries.ends), np.int64))
                 continue
             own_counts, own_docs, scores, largest = found
             base = _base(snapshot, part)
             keys.append(_rows(own_counts, own_docs + np.int32(base), scores, k, snapshot))
-            counts.append(own_counts)
             most = max(most, largest)
         if failures and not self.partial:
             raise IndexProblem(failures[0])
-        return keys, most, counts
+        return keys, most
 
     def _answer(
         self, part: _Part, request: Request, arrays: dict[str, np.ndarray], docs: int, problem: Exception | None
@@ -285,7 +256,7 @@ class ShardPool:
         heads = tuple(ArrayHead(str(array.dtype), array.size) for array in arrays.values())
         request = Request(
             self.requests, str(snapshot.absolute_path), snapshot.generation, snapshot.identity, part.names, ranker, k,
-            *snapshot.statistics, queries.names, heads,
+            *snapshot.statistics, list(queries.names), heads,
         )  # fmt: skip
         return request, arrays
 
@@ -293,12 +264,6 @@ class ShardPool:
 def _end_all(parts: Sequence[_Part]) -> None:
     for part in parts:
         part.end()
-
-
-def _share(k: int, docs: int, total: int) -> int:
-    """Return the number of hits to ask a process for: its share of k by its documents, and a margin."""
-    share = docs / max(1, total)
-    return max(1, min(k, docs, math.ceil(k * share + MARGIN * math.sqrt(k * share * (1 - share)))))
 
 
 def _base(snapshot: Snapshot, part: _Part) -> int:
@@ -315,21 +280,3 @@ def _rows(counts: np.ndarray, docs: np.ndarray, scores: np.ndarray, k: int, snap
     rows = np.zeros((len(counts), max(1, k)), np.uint64)
     rows[np.arange(rows.shape[1]) < counts[:, None]] = keys
     return rows
-
-
-def _least(keys: np.ndarray) -> np.ndarray:
-    """Return the least key of each row."""
-    return keys.min(axis=1)
-
-
-def _kth(keys: np.ndarray, k: int) -> np.ndarray:
-    """Return the k-th largest key of each row; 0 if the row has fewer."""
-    if keys.shape[1] < k:
-        return np.zeros(len(keys), np.uint64)
-    return np.partition(keys, keys.shape[1] - k, axis=1)[:, keys.shape[1] - k]
-
-
-def _scores(keys: np.ndarray) -> np.ndarray:
-    """Return the float32 scores of keys."""
-    bits = (keys >> np.uint64(32)).astype(np.int64)
-    return np.where(bits >> 31, bits & 0x7FFFFFFF, ~bits).astype(np.int32).view(np.float32)

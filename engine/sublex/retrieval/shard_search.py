@@ -24,8 +24,9 @@ from sublex.language.parser import parse_call
 from sublex.retrieval import impact_store
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.scratch import Scratch
-from sublex.retrieval.searcher import best_keys
+from sublex.retrieval.searcher import best_keys, some_queries
 from sublex.retrieval.shard_messages import Asked
+from sublex.retrieval.shares import Ask, best_of_parts
 from sublex.tools.strings import Strings
 
 # The largest number of terms whose ordinals are remembered for a segment.
@@ -101,23 +102,36 @@ class ShardSearch:
             self._impacts[name] = impacts
         return self._impacts[name]
 
+    def _queries(self, own: ShardSegment, asked: Asked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the queries for a segment: the place where each ends, ordinals of terms, and weights."""
+        ordinals = own.ordinals(asked)[asked.numbers]
+        there = ordinals >= 0
+        return np.concatenate(([0], np.cumsum(there)))[asked.ends], ordinals[there], asked.weights[there]
+
     def search(self, ranker: str, k: int, asked: Asked) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Return the numbers of hits, the documents and the scores of all queries, and the largest absolute impact."""
         from sublex.retrieval import key_kernels
 
         k = max(1, min(k, int(self.bases[-1])))
-        found, thresholds, largest = [], asked.thresholds.copy(), 0.0
-        for own, impacts, ranks in zip(self.segments, self._impacts_of(ranker), self._ranks, strict=True):
-            ordinals = own.ordinals(asked)[asked.numbers]
-            there = ordinals >= 0
-            ends = np.concatenate(([0], np.cumsum(there)))[asked.ends]
-            terms, weights = ordinals[there], asked.weights[there]
-            impacts.settle(terms)
-            kth = impacts.bounds.best(k)
-            found.append(best_keys(impacts, ranks, ends, terms, weights, thresholds, k, self._scratch, kth))
-            largest = max(largest, impacts.largest)
-        keys = np.concatenate(found, axis=1)
-        keys.sort(axis=1)
+        impacts = self._impacts_of(ranker)
+        queries = [self._queries(own, asked) for own in self.segments]
+        for own, (_, terms, _) in zip(impacts, queries, strict=True):
+            own.settle(terms)
+
+        def answer(asks: Sequence[Ask]) -> list[np.ndarray]:
+            found = []
+            for place, own_k, places, thresholds in asks:
+                own, (ends, terms, weights) = impacts[place], queries[place]
+                least = np.maximum(asked.thresholds if places is None else asked.thresholds[places], thresholds)
+                if places is not None:
+                    ends, terms, weights = some_queries(places, ends, terms, weights)
+                kth = own.bounds.best(own_k)
+                found.append(best_keys(own, self._ranks[place], ends, terms, weights, least, own_k, self._scratch, kth))
+            return found
+
+        best = best_of_parts(answer, np.diff(self.bases).tolist(), k, len(asked.ends))
+        assert best is not None
+        keys, largest = best[0], max(own.largest for own in impacts)
         shape = len(asked.ends), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(shape[0], np.int64)
         key_kernels.unpack(keys, self.docs_by_docno, docs, scores, counts)
