@@ -32,7 +32,7 @@ from sublex.retrieval.shard_messages import (
     receive,
     send,
 )
-from sublex.retrieval.shares import LOWEST, Ask, best_of_parts
+from sublex.retrieval.shares import LOWEST, TURNS, Ask, best_in_turns, best_of_parts
 from sublex.tools.child_processes import end_child, start_child
 
 if TYPE_CHECKING:
@@ -177,6 +177,8 @@ class ShardPool:
             keys, largest = self._ask(ranker, snapshot, wanted, [sizes[ask.part] for ask in asks])
             return keys if largest * total <= LARGEST_SCORE else None
 
+        if k < TURNS and len(queries.ends) >= len(sizes):
+            return best_in_turns(answer, len(sizes), k, len(queries.ends))
         best = best_of_parts(answer, sizes, k, len(queries.ends))
         if best is None:
             return None

@@ -26,7 +26,7 @@ from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.searcher import best_keys, some_queries
 from sublex.retrieval.shard_messages import Asked
-from sublex.retrieval.shares import Ask, best_of_parts
+from sublex.retrieval.shares import TURNS, Ask, best_of_parts
 from sublex.tools.strings import Strings
 
 # The largest number of terms whose ordinals are remembered for a segment.
@@ -118,20 +118,30 @@ class ShardSearch:
         for own, (_, terms, _) in zip(impacts, queries, strict=True):
             own.settle(terms)
 
-        def answer(asks: Sequence[Ask]) -> list[np.ndarray]:
-            found = []
-            for place, own_k, places, thresholds in asks:
-                own, (ends, terms, weights) = impacts[place], queries[place]
-                least = np.maximum(asked.thresholds if places is None else asked.thresholds[places], thresholds)
-                if places is not None:
-                    ends, terms, weights = some_queries(places, ends, terms, weights)
-                kth = own.bounds.best(own_k)
-                found.append(best_keys(own, self._ranks[place], ends, terms, weights, least, own_k, self._scratch, kth))
-            return found
+        def best(place: int, own_k: int, places: np.ndarray | None, thresholds: np.ndarray) -> np.ndarray:
+            own, (ends, terms, weights) = impacts[place], queries[place]
+            if places is not None:
+                ends, terms, weights = some_queries(places, ends, terms, weights)
+            kth = own.bounds.best(own_k)
+            return best_keys(own, self._ranks[place], ends, terms, weights, thresholds, own_k, self._scratch, kth)
 
-        best = best_of_parts(answer, np.diff(self.bases).tolist(), k, len(asked.ends))
-        assert best is not None
-        keys, largest = best[0], max(own.largest for own in impacts)
+        def answer(asks: Sequence[Ask]) -> list[np.ndarray]:
+            given = [asked.thresholds if ask.places is None else asked.thresholds[ask.places] for ask in asks]
+            return [
+                best(ask.part, ask.k, ask.places, np.maximum(ask.thresholds, own))
+                for ask, own in zip(asks, given, strict=True)
+            ]
+
+        if k < TURNS:
+            # The kernel takes the thresholds from one segment to the next.
+            thresholds = asked.thresholds.copy()
+            keys = np.concatenate([best(place, k, None, thresholds) for place in range(len(impacts))], axis=1)
+            keys.sort(axis=1)
+        else:
+            found = best_of_parts(answer, np.diff(self.bases).tolist(), k, len(asked.ends))
+            assert found is not None
+            keys, _ = found
+        largest = max(own.largest for own in impacts)
         shape = len(asked.ends), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(shape[0], np.int64)
         key_kernels.unpack(keys, self.docs_by_docno, docs, scores, counts)
