@@ -12,12 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_shards import WAYS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import examples
 from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressions, parts_in, rows
 
 import sublex
 from sublex.errors import IndexProblem, InputError
+from sublex.retrieval.key_kernels import key_of, score_of
 from sublex.retrieval.shard_messages import Asked, BadMessage, Request, checked_request
 from sublex.retrieval.shard_search import ShardSearch
+from sublex.retrieval.shares import best_in_turns, best_of_parts
 from sublex.tools.child_processes import start_child
 
 
@@ -262,6 +267,45 @@ def test_wrong_arguments_cost_a_sentence(cluster, tmp_path):
         sublex.open(cluster.path, launcher="ray")
     with pytest.raises(InputError, match="processes and partial are for the launcher processes"):
         sublex.open(cluster.path, partial=True)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 5), st.integers(1, 6))
+def test_shares_and_turns_find_the_largest_keys(seed, k, parts, queries):
+    chance = np.random.default_rng(seed)
+    sizes = chance.integers(1, 80, parts).tolist()
+    # Few distinct scores, positive and negative, and distinct ranks; some parts have all the good ones.
+    scores = np.float32([-1.5, -0.25, 0.0, 0.5, 3.0])
+    ranks = chance.permutation(sum(sizes))
+    own, begin = [], 0
+    for size in sizes:
+        rows = []
+        for _ in range(queries):
+            hits = int(chance.integers(0, size + 1))
+            drawn = chance.choice(scores[int(chance.integers(0, 5)) :], hits)
+            keys = [
+                int(key_of.py_func(score, rank)) for score, rank in zip(drawn, ranks[begin : begin + hits], strict=True)
+            ]
+            rows.append(sorted(keys, reverse=True))
+        own.append(rows)
+        begin += size
+    wanted = [sorted((key for rows in own for key in rows[q]), reverse=True)[:k] for q in range(queries)]
+
+    def answer(asks):
+        found = []
+        for ask in asks:
+            places = range(queries) if ask.places is None else ask.places.tolist()
+            table = np.zeros((len(places), ask.k), np.uint64)
+            for row, (q, threshold) in enumerate(zip(places, ask.thresholds, strict=True)):
+                kept = [key for key in own[ask.part][q] if score_of.py_func(np.uint64(key)) >= threshold][: ask.k]
+                table[row, : len(kept)] = chance.permutation(np.array(kept, np.uint64))
+            found.append(table)
+        return found
+
+    shared = best_of_parts(answer, sizes, k, queries)
+    assert shared is not None
+    for keys in (shared[0], best_in_turns(answer, parts, k, queries)):
+        assert [[key for key in row[::-1].tolist() if key] for row in keys] == wanted
 
 
 REQUESTS = {
