@@ -249,8 +249,8 @@ def test_a_launched_cluster_can_be_changed(cluster):
 
 
 def test_python_rankers_run_at_the_coordinator(cluster):
-    def score(tf, doc, term, collection):
-        return tf * 1.0
+    def score(tf, length):
+        return tf / (tf + length)
 
     wanted = rows(cluster, sublex.ranker(score))
     with cluster.launch() as launched:
