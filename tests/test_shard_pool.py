@@ -20,7 +20,7 @@ from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressi
 import sublex
 from sublex.errors import IndexProblem, InputError
 from sublex.retrieval.key_kernels import key_of, score_of
-from sublex.retrieval.shard_messages import Asked, BadMessage, Request, checked_request
+from sublex.retrieval.shard_messages import AskedTerms, BadMessage, Request, checked_request
 from sublex.retrieval.shard_search import ShardSearch
 from sublex.retrieval.shares import best_in_turns, best_of_parts
 from sublex.tools.child_processes import start_child
@@ -329,7 +329,7 @@ REQUESTS = {
 @pytest.mark.parametrize("way", REQUESTS)
 def test_a_request_whose_arrays_do_not_fit_is_refused(way):
     ends, numbers = np.array([1, 3]), np.array([0, 1, 0])
-    asked = Asked(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 3.0]), ends, numbers, np.ones(3), np.zeros(2))
+    asked = AskedTerms(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 3.0]), ends, numbers, np.ones(3), np.zeros(2))
     request = Request(1, "x", 1, "0" * 32, ("001",), "BM25", 10, 3, 3, 3, asked.terms, ())
     assert checked_request(request, [*asked[1:]]).terms == asked.terms
     forged = REQUESTS[way](asked)

@@ -131,7 +131,7 @@ def _apart(
         for inner in folder.folders():
             inner.remove()
         write_journal(folder, BuildJournal(key, 0, 0, [], BuildSummary().outcome()))
-    parts = [_Part(folder, shard.name) for shard in shards]
+    parts = [_ShardBuild(folder, shard.name) for shard in shards]
     missing = deque((place, part) for place, part in enumerate(parts) if part.outcome() is None)
     done = {part.name: part.docs() for part in parts}
 
@@ -160,7 +160,7 @@ def _apart(
 
 
 def _collected(
-    folder: Directory, parts: Sequence[_Part], shards: Sequence[ShardEntry]
+    folder: Directory, parts: Sequence[_ShardBuild], shards: Sequence[ShardEntry]
 ) -> tuple[list[SegmentEntry], BuildSummary]:
     """Move the segments of finished parts to the folder of the build, and mark documents that an earlier part has as deleted."""
     outcomes = []
@@ -202,7 +202,7 @@ def _collected(
     return entries, summary
 
 
-class _Part:
+class _ShardBuild:
     """A shard in the making: an index in the folder of the build."""
 
     def __init__(self, folder: Directory, name: str):
@@ -239,7 +239,9 @@ class _Part:
 class _Builder:
     """A process that builds parts, one after another, and the thread that gives it the parts and reads its answers."""
 
-    def __init__(self, missing: deque[tuple[int, _Part]], task: dict[str, Any], advance: Callable[[str, int], None]):
+    def __init__(
+        self, missing: deque[tuple[int, _ShardBuild]], task: dict[str, Any], advance: Callable[[str, int], None]
+    ):
         self._missing, self._task, self._advance = missing, task, advance
         self.problem: SublexError | None = None
         self.child = start_child("sublex.building.part_process", "main")
@@ -254,7 +256,7 @@ class _Builder:
                 except (OSError, ValueError, KeyError, TypeError) as error:
                     self.problem = IndexProblem(f"Shard {part.name} cannot be built ({error}).")
 
-    def _build(self, place: int, part: _Part) -> None:
+    def _build(self, place: int, part: _ShardBuild) -> None:
         """Have the process build a part, and store its outcome."""
         assert self.child.stdin and self.child.stdout
         task = self._task | {"path": part.path(), "share": [place, self._task["number"]]}

@@ -150,7 +150,7 @@ REQUEST_TYPES = ("float64", "float64", "int64", "int64", "float64", "float64")
 REPLY_TYPES = ("int64", "int32", "float32", "float64")
 
 
-class Asked(NamedTuple):
+class AskedTerms(NamedTuple):
     """The arrays of a request, checked, with its terms."""
 
     terms: Sequence[str]
@@ -162,11 +162,11 @@ class Asked(NamedTuple):
     thresholds: np.ndarray
 
 
-def checked_request(request: Request, arrays: list[np.ndarray]) -> Asked:
+def checked_request(request: Request, arrays: list[np.ndarray]) -> AskedTerms:
     """Return the arrays of a request. Raise `BadMessage` if they contradict each other."""
     if not arrays:
         arrays = [np.empty(0, name) for name in REQUEST_TYPES]
-    asked = Asked(request.terms, *arrays)
+    asked = AskedTerms(request.terms, *arrays)
     places = len(asked.numbers)
     sound = (
         len(asked.df) == len(asked.cf) == len(asked.terms)

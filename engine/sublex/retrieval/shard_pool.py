@@ -65,7 +65,7 @@ class _Queries(NamedTuple):
         return self._replace(ends=ends, numbers=numbers, weights=weights, thresholds=thresholds)
 
 
-class _Part:
+class _ShardProcess:
     """A process, and the shards for which it answers."""
 
     def __init__(self, names: tuple[str, ...], start: Start):
@@ -118,7 +118,9 @@ class ShardPool:
             )
         number = min(processes or os.cpu_count() or 1, len(names))
         ends = [len(names) * (k + 1) // number for k in range(number)]
-        self._parts = [_Part(tuple(names[begin:end]), start) for begin, end in zip([0, *ends], ends, strict=False)]
+        self._parts = [
+            _ShardProcess(tuple(names[begin:end]), start) for begin, end in zip([0, *ends], ends, strict=False)
+        ]
         self.partial, self._patience = partial, patience
         self.lost: set[str] = set()
         # The numbers of requests to processes, and of queries for which a process was asked again.
@@ -196,7 +198,11 @@ class ShardPool:
         ]
 
     def _ask(
-        self, ranker: str, snapshot: Snapshot, wanted: Sequence[tuple[_Part, _Queries, int]], sizes: Sequence[int]
+        self,
+        ranker: str,
+        snapshot: Snapshot,
+        wanted: Sequence[tuple[_ShardProcess, _Queries, int]],
+        sizes: Sequence[int],
     ) -> tuple[list[np.ndarray], float]:
         """Ask processes for the best documents of queries. Return the keys by process, and the largest impact."""
         asked = [(part, *self._request(part, ranker, snapshot, queries, k)) for part, queries, k in wanted]
@@ -225,7 +231,7 @@ class ShardPool:
         return keys, most
 
     def _answer(
-        self, part: _Part, request: Request, arrays: dict[str, np.ndarray], docs: int, problem: Exception | None
+        self, part: _ShardProcess, request: Request, arrays: dict[str, np.ndarray], docs: int, problem: Exception | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | str:
         """Return the answer of a process; if there is none, what the process did, as the end of a sentence.
 
@@ -251,7 +257,7 @@ class ShardPool:
         return failed
 
     def _request(
-        self, part: _Part, ranker: str, snapshot: Snapshot, queries: _Queries, k: int
+        self, part: _ShardProcess, ranker: str, snapshot: Snapshot, queries: _Queries, k: int
     ) -> tuple[Request, dict[str, np.ndarray]]:
         self.requests += 1
         arrays: dict[str, Any] = {name: getattr(queries, name) for name in _Queries._fields[1:]}
@@ -263,12 +269,12 @@ class ShardPool:
         return request, arrays
 
 
-def _end_all(parts: Sequence[_Part]) -> None:
+def _end_all(parts: Sequence[_ShardProcess]) -> None:
     for part in parts:
         part.end()
 
 
-def _base(snapshot: Snapshot, part: _Part) -> int:
+def _base(snapshot: Snapshot, part: _ShardProcess) -> int:
     """Return the number of the first document of a process in the whole cluster."""
     first = next(k for k, entry in enumerate(snapshot.manifest.segments) if entry.shard == part.names[0])
     return int(snapshot.bases[first])

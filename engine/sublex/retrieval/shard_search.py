@@ -25,7 +25,7 @@ from sublex.retrieval import impact_store
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.searcher import best_keys, some_queries
-from sublex.retrieval.shard_messages import Asked
+from sublex.retrieval.shard_messages import AskedTerms
 from sublex.retrieval.shares import TURNS, Ask, best_of_parts
 from sublex.tools.strings import Strings
 
@@ -41,7 +41,7 @@ class ShardSegment:
         self.stats = TermStats(np.full(len(segment.terms), np.nan), np.full(len(segment.terms), np.nan))
         self._ordinal_of: dict[str, int] = {}
 
-    def ordinals(self, asked: Asked) -> np.ndarray:
+    def ordinals(self, asked: AskedTerms) -> np.ndarray:
         """Return the ordinal of each term, -1 for one that no live document has. Keep the statistics of the terms."""
         known = self._ordinal_of
         if len(known) > REMEMBERED:
@@ -102,13 +102,13 @@ class ShardSearch:
             self._impacts[name] = impacts
         return self._impacts[name]
 
-    def _queries(self, own: ShardSegment, asked: Asked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _queries(self, own: ShardSegment, asked: AskedTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the queries for a segment: the place where each ends, ordinals of terms, and weights."""
         ordinals = own.ordinals(asked)[asked.numbers]
         there = ordinals >= 0
         return np.concatenate(([0], np.cumsum(there)))[asked.ends], ordinals[there], asked.weights[there]
 
-    def search(self, ranker: str, k: int, asked: Asked) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    def search(self, ranker: str, k: int, asked: AskedTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Return the numbers of hits, the documents and the scores of all queries, and the largest absolute impact."""
         from sublex.retrieval import key_kernels
 
