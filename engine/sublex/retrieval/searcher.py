@@ -29,6 +29,7 @@ from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.scratch import Scratch
+from sublex.retrieval.shares import TURNS, Ask, best_of_parts
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
 from sublex.tools.workers import Workers
@@ -214,9 +215,13 @@ class Searcher(Uncopied):
         thresholds.fill(kernels.LOWEST)
         keys = self._keys_of_shards(asked, k) if self._by_shards and not among else None
         if keys is None:
-            for segment, queried in enumerate(self._in_segments(asked)):
-                found.append(self._retrieve(segment, *queried, thresholds, k, among))
-            keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+            segments = list(self._in_segments(asked))
+            if len(segments) > 1 and k >= TURNS and not among:
+                keys = self._by_shares(segments, k)
+            else:
+                for segment, queried in enumerate(segments):
+                    found.append(self._retrieve(segment, *queried, thresholds, k, among))
+                keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
             self._expect_finite(asked)
         keys.sort(axis=1)
         shape = len(queries), k
@@ -226,6 +231,27 @@ class Searcher(Uncopied):
             for row, number, own in zip(scores, counts.tolist(), np.split(asked.weights, asked.ends[:-1]), strict=True):
                 expect_no_loss(row[:number], own.tolist())
         return docs, scores, counts
+
+    def _by_shares(
+        self, segments: Sequence[tuple[Impacts | SlotArrays, np.ndarray, np.ndarray, np.ndarray]], k: int
+    ) -> np.ndarray:
+        """Return a row of keys for each query. Each segment is asked for its share of k first, as `shares` describes."""
+        for arrays, _, terms, _ in segments:
+            arrays.settle(terms)
+
+        def answer(asks: Sequence[Ask]) -> list[np.ndarray]:
+            found = []
+            for part, own_k, places, given in asks:
+                arrays, ends, terms, weights = segments[part]
+                if places is not None:
+                    ends, terms, weights = some_queries(places, ends, terms, weights)
+                kth, ranks = arrays.bounds.best(own_k), self._docno_ranks[part]
+                found.append(best_keys(arrays, ranks, ends, terms, weights, given.copy(), own_k, self.scratch, kth))
+            return found
+
+        best = best_of_parts(answer, np.diff(self.snapshot.bases).tolist(), k, len(segments[0][1]))
+        assert best is not None
+        return best[0]
 
     def _in_segments(
         self, asked: WeightedTerms
