@@ -182,10 +182,9 @@ class Searcher(Uncopied):
 
         A ranker with norms needs the statistics of all terms, and one with fields those of fields; this process has them.
         """
-        named = bool(self.name) and type(self) is Searcher and self.snapshot.launched is not None
-        return (
-            named and not self.given and getattr(self.ranker, "norm_part", None) is None and not fields_of(self.ranker)
-        )
+        if self.snapshot.launched is None or type(self) is not Searcher or self.given or not self.name:
+            return False
+        return getattr(self.ranker, "norm_part", None) is None and not fields_of(self.ranker)
 
     def _keys_of_shards(self, asked: WeightedTerms, k: int) -> np.ndarray | None:
         """Return a row of keys for each query, from the processes of the shards; None if this process must search itself."""
