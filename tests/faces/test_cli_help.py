@@ -94,6 +94,8 @@ def examples_made(tmp_path_factory, built_demo):
     write_whoosh(folder / "papers-by-whoosh")
     shutil.copytree(built_demo, folder / "indexes" / "demo")
     index = engine.open(folder / "indexes" / "demo")
+    parts = index.split([folder / "parts" / "first", folder / "parts" / "second"])
+    engine.build_cluster(parts, folder / "indexes" / "halves")
     index.run(TOPICS).write(folder / "bm25.run")
     index.run(TOPICS, "PL2").write(folder / "pl2.run")
     index.fit("lsi(e=20)")

@@ -55,8 +55,8 @@ def build(
 
     Examples:
         sublex split demo first second
-        sublex cluster build both first second
-        sublex search both cranes
+        sublex cluster build all first second
+        sublex search all cranes
     """
     import sublex
 
@@ -101,8 +101,8 @@ def add(
         duplicates: If a docno is in the cluster already: add nothing, keep the old document, or take the new one.
 
     Examples:
-        sublex cluster add both more.jsonl
-        sublex cluster add both more.jsonl --shard 002
+        sublex cluster add halves more.jsonl
+        sublex cluster add halves changed.jsonl --duplicates last --shard 002
     """
     _manifest(context.path)
     return building.add_to(context, sources, reader, duplicates, workers, memory, strict, shard)
@@ -117,7 +117,7 @@ def delete(
     All documents are deleted in one step. If a docno is not in the cluster, nothing is deleted.
 
     Examples:
-        sublex cluster delete both birds-01
+        sublex cluster delete halves birds-01
     """
     _manifest(context.path)
     return changing.delete(context, docnos=docnos)
@@ -131,7 +131,7 @@ def check(context: OperationContext) -> Shown:
     something is wrong.
 
     Examples:
-        sublex cluster check both
+        sublex cluster check halves
     """
     _manifest(context.path)
     return changing.check(context)
@@ -145,7 +145,7 @@ def info(context: OperationContext) -> Shown:
     state says what is wrong with it.
 
     Examples:
-        sublex cluster info both
+        sublex cluster info halves
     """
     from sublex.index.shards import expect_shard, segments_of
 
