@@ -157,6 +157,11 @@ class CutTexts(NamedTuple):
         begin, end = int(self.ends[text - 1]) if text else 0, int(self.ends[text])
         yield from zip(self.places[begin:end].tolist(), self.numbers[begin:end].tolist(), strict=True)
 
+    def located_terms(self, text: int) -> Iterator[tuple[int, str, list[str]]]:
+        """Yield (place, raw token, terms) for each raw token of the text with the number `text`."""
+        for at, number in self.located(text):
+            yield at, self.raws[number], split_terms(self.joined[number])
+
     def only(self, chosen: np.ndarray) -> CutTexts:
         """Return only the occurrences of raw tokens for which `chosen` is true."""
         kept = np.flatnonzero(chosen[self.numbers])
@@ -181,9 +186,7 @@ def cut_texts(analyzer: Analyzer, texts: Sequence[str]) -> CutTexts:
 
 def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Yield (place, raw token, terms) for each raw token of a text; the place is the index of its first character."""
-    cut = cut_texts(analyzer, [text])
-    for at, number in cut.located(0):
-        yield at, cut.raws[number], split_terms(cut.joined[number])
+    yield from cut_texts(analyzer, [text]).located_terms(0)
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
@@ -202,11 +205,18 @@ def analyze_all(analyzer: Analyzer, texts: Sequence[str]) -> list[list[str]]:
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
     """Return a dictionary from each term of a text to the first word, as written, from which the term was made."""
-    words: dict[str, str] = {}
-    for token in sequences(analyzer, [text])[0]:
-        if token.term:
-            words.setdefault(token.term, token.surface)
-    return words
+    return words_by_terms(analyzer, [text])[0]
+
+
+def words_by_terms(analyzer: Analyzer, texts: Sequence[str]) -> list[dict[str, str]]:
+    """Return the dictionary of `words_by_term` for each text."""
+    found: list[dict[str, str]] = []
+    for tokens in sequences(analyzer, texts):
+        found.append({})
+        for token in tokens:
+            if token.term:
+                found[-1].setdefault(token.term, token.surface)
+    return found
 
 
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:

@@ -305,6 +305,16 @@ class Snapshot(Deferred):
         segment, local = self.place(doc)
         return segment.docno(local)
 
+    def docnos(self, docs: np.ndarray) -> list[str]:
+        """Return the docnos of documents, given by their numbers."""
+        if len(self.segments) == 1:
+            return self.segments[0].docnos.texts_of(docs)
+        segments, own = self.places(docs)
+        found = np.empty(len(docs), object)
+        for number in np.unique(segments).tolist():
+            found[segments == number] = self.segments[number].docnos.texts_of(own[segments == number])
+        return found.tolist()
+
     @cached_property
     def all_docnos(self) -> Strings:
         """The docnos of all documents by number, deleted documents included."""

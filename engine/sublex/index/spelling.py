@@ -15,7 +15,7 @@ import numpy as np
 
 from sublex.analysis.folding import fold
 from sublex.analysis.latex import spellings
-from sublex.analysis.tokens import located_terms, reads_latex, terms_of, words_by_term
+from sublex.analysis.tokens import located_terms, reads_latex, terms_of, words_by_terms
 from sublex.index.snapshot import Snapshot, Term
 
 # Pairs of a length and a distance. A word of at least this length in letters gets suggestions up to this distance. Shorter
@@ -97,27 +97,16 @@ def folded_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
     near, shortest, longest = set(wanted), min(map(len, wanted)), max(map(len, wanted))
     firsts = [ord(form[0]) for form in wanted]
     for segment in snapshot.segments:
-        data, starts = segment.terms.data, segment.terms.starts
+        terms, numbers = segment.terms, segment.terms.accented
         # A letter with an accent takes two or three bytes, and stands for one letter or two.
-        sizes = np.diff(starts)
-        numbers = np.flatnonzero((sizes > shortest) & (sizes <= 3 * longest))
-        first = data[starts[numbers]]
-        numbers = numbers[np.isin(first, firsts) | (first >= 128)]
-        written = [segment.terms.text(number) for number in numbers[_above_ascii(data, starts, numbers)].tolist()]
+        sizes, first = terms.sizes[numbers], terms.data[terms.starts[numbers]]
+        fits = (sizes > shortest) & (sizes <= 3 * longest) & (np.isin(first, firsts) | (first >= 128))
+        written = terms.texts_of(numbers[fits])
         folded = list(map(fold, written))
         stems = terms_of(snapshot.analyzer, folded) if folded else []
         near.update(other for other, *forms in zip(written, folded, stems, strict=True) if not wanted.isdisjoint(forms))
     found = [known for known in map(snapshot.term, near - {term}) if known]
     return min(found, key=lambda known: (-known.df, known.term), default=None)
-
-
-def _above_ascii(data: np.ndarray, starts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return for each numbered string whether it has a letter that may be Latin with an accent.
-
-    Such letters begin with the bytes C3 to C9, or E1 (U+1E00 on).
-    """
-    places = np.flatnonzero(((data >= 0xC3) & (data <= 0xC9)) | (data == 0xE1))
-    return np.searchsorted(places, starts[numbers]) < np.searchsorted(places, starts[numbers + 1])
 
 
 def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
@@ -130,8 +119,8 @@ def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
     if reads_latex(snapshot.analyzer) or len(word) > LONGEST_IN_LATEX or ":" in word:
         return None
     has_accents = not word.isascii()
-    for form in spellings(word):
-        pieces = words_by_term(snapshot.analyzer, form)
+    forms = list(spellings(word))
+    for form, pieces in zip(forms, words_by_terms(snapshot.analyzer, forms), strict=True):
         terms = list(pieces)
         if len(terms) < 2 or snapshot.absent(terms):
             continue

@@ -127,9 +127,9 @@ class Hits(InParts):
 
     def _part(self, places: slice) -> Iterator[Hit]:
         """Yield some of the hits."""
-        numbers, docs, scores = range(len(self))[places], self.docs[places].tolist(), self.scores[places].tolist()
-        for place, doc, score in zip(numbers, docs, scores, strict=True):
-            docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[place]
+        numbers, docs, scores = range(len(self))[places], self.docs[places], self.scores[places].tolist()
+        docnos = self.snapshot.docnos(docs) if self._docnos is None else [self._docnos[place] for place in numbers]
+        for place, docno, score, doc in zip(numbers, docnos, scores, docs.tolist(), strict=True):
             yield _hit((place + 1, docno, score, doc), self)
 
     def __iter__(self) -> Iterator[Hit]:
@@ -214,7 +214,7 @@ class Hits(InParts):
         """The docnos, best first."""
         if self._docnos is not None:
             return self._docnos.tolist()
-        return [self.snapshot.docno(doc) for doc in self.docs.tolist()]
+        return self.snapshot.docnos(self.docs)
 
     @property
     def titles(self) -> list[str]:
