@@ -148,13 +148,21 @@ async def at_rate(port: int, paths: list[str], rate: float, seconds: float, conn
 # In the page: note when each letter came, and when its hits were painted.
 RECORDER = """() => {
     window.painted = [];
+    // Resolves when this number of letters is painted. To ask again and again would take the page's time.
+    window.untilPainted = (number) => new Promise((resolve) => {
+        const look = () => (window.painted.length >= number ? resolve() : (window.whenPainted = look));
+        look();
+    });
     addEventListener('input', (event) => {
         const [begin, value] = [event.timeStamp, event.target.value];
         const look = () => {
             const isThere = new URLSearchParams(location.search).get('query') === value
                 && !document.querySelector('.is-old, [aria-busy=true]') && document.querySelector('.hits, .notes, .problem');
             if (!isThere) return requestAnimationFrame(look);
-            requestAnimationFrame(() => setTimeout(() => window.painted.push(performance.now() - begin)));
+            requestAnimationFrame(() => setTimeout(() => {
+                window.painted.push(performance.now() - begin);
+                window.whenPainted?.();
+            }));
         };
         requestAnimationFrame(look);
     }, true);
@@ -179,15 +187,15 @@ def typed(port: int, texts: list[str]) -> tuple[list[float], list[float]]:
                 searches.append(request.timing["responseStart"] - request.timing["requestStart"])
 
         page.on("requestfinished", finished)
+        done = 0
         for text in texts:
             page.keyboard.press("Escape")
             page.keyboard.press("/")
             for letter in text:
-                done = page.evaluate("window.painted.length")
+                done += 1
                 # The query before is selected, so the first letter replaces it.
                 page.keyboard.type(letter)
-                while page.evaluate("window.painted.length") == done:
-                    time.sleep(0.005)
+                page.evaluate("(number) => window.untilPainted(number)", done)
         painted = page.evaluate("window.painted")
         browser.close()
     return painted, searches

@@ -120,9 +120,11 @@ def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
         return None
     has_accents = not word.isascii()
     forms = list(spellings(word))
-    for form, pieces in zip(forms, words_by_terms(snapshot.analyzer, forms), strict=True):
+    pieces_of = words_by_terms(snapshot.analyzer, forms)
+    absent = set(snapshot.absent(term for pieces in pieces_of for term in pieces))
+    for form, pieces in zip(forms, pieces_of, strict=True):
         terms = list(pieces)
-        if len(terms) < 2 or snapshot.absent(terms):
+        if len(terms) < 2 or not absent.isdisjoint(terms):
             continue
         docs = [snapshot.postings(term).docs for term in terms]
         together = reduce(partial(np.intersect1d, assume_unique=True), docs)
@@ -149,8 +151,9 @@ def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
         ordinals, distances, df = ordinals[df > 0], distances[df > 0], df[df > 0]
         for place in np.lexsort((-df, distances))[:NEAREST].tolist():
             near[segment.terms[int(ordinals[place])].decode()] = int(distances[place])
-    terms = [term for term in map(snapshot.term, near) if term]
-    return min(terms, key=lambda term: (near[term.term], -term.df, term.term), default=None)
+    least = min(near.values(), default=0)
+    terms = [snapshot.term(term) for term, distance in near.items() if distance == least]
+    return min(filter(None, terms), key=lambda term: (-term.df, term.term), default=None)
 
 
 def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
