@@ -24,6 +24,8 @@ from sublex.tools.messages import Message, Step, nearest
 
 # The pattern for names of fitted models on disk. Commands take such a name in place of an expression.
 _ON_DISK = re.compile(r"[\w-]+-[0-9a-f]{16}")
+# An expression under a name that it has only here. In an expression, = stands within parentheses.
+_NAMED = re.compile(r"\s*([^\s()=\"'{}]+)\s*=\s*(\S.*)", re.DOTALL)
 # Words that mean something else in expressions or commands, in small letters.
 _WORDS = {*map(str.lower, (*RESERVED, *keyword.kwlist)), "off"}
 # The word by which an expression names a learned model in a file, and what it takes.
@@ -121,6 +123,20 @@ def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str
         return None
     name = found(call.name, PIPELINES)
     return None if name is None else called(name, call.args, call.params)
+
+
+def called_by(expression: Expression, names: Mapping[str, str], registry: Registry) -> str:
+    """Return the name that an expression is, as the index or the list of built-in names spells it; "" for another expression."""
+    if not isinstance(expression, Call) or is_component(expression, registry):
+        return ""
+    name = found(expression.name, names) or found(expression.name, PIPELINES)
+    return str(Call(name, expression.args, expression.params)) if name else ""
+
+
+def given_name(written: str | None) -> tuple[str, str] | None:
+    """Return the name and the expression of a text NAME=EXPR; None for an expression alone."""
+    given = _NAMED.match(written or "")
+    return (given[1], given[2]) if given else None
 
 
 def to_tune(

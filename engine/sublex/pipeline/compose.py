@@ -177,8 +177,8 @@ class Composer(Uncopied):
         fitted = {str(component): self.model(component) for component in self.fitted_components(resolved)}
         uncovered = {name: model.uncovered for name, model in fitted.items() if model.uncovered}
         origin = partial(_pipeline_of, self.snapshot, self.allow_uncovered, resolved, profile.name)
-        given = [part for part in python_parts(resolved) if isinstance(part, PythonRanker)]
-        rankers = [cast("GivenRanker", self._searcher_of(part).ranker) for part in given]
+        called = [part for part in python_parts(resolved) if isinstance(part, PythonRanker)]
+        rankers = [cast("GivenRanker", self._searcher_of(part).ranker) for part in called]
         pipeline = Pipeline(
             self.snapshot,
             resolved,
@@ -189,6 +189,7 @@ class Composer(Uncopied):
             [*fitted.values()],
             chosen,
             short=self.registry.print_in(resolved, profile.defaults),
+            name=self._namer.called_by(given),
             origin=origin,
             rankers=rankers,
         )

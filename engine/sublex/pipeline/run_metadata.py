@@ -41,7 +41,7 @@ def described_run(
     `missing` has the words of topics that no document contains.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
-    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language, queries)
+    described = tag_of(pipeline.label), describe(topics, pipeline, k, language, queries)
     return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 
 
@@ -57,7 +57,7 @@ def describe(
 
     judged = _judged(queries)
     return {
-        "tag": tag_of(str(pipeline)),
+        "tag": tag_of(pipeline.label),
         "method": {
             "automatic": not judged,
             "expression": str(pipeline),

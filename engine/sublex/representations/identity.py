@@ -20,7 +20,7 @@ from sublex.index.entries import Manifest, ResourceEntry, VectorsEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
 from sublex.language.known_encoders import with_known_encoders
-from sublex.language.names import written_out
+from sublex.language.names import called_by, written_out
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
@@ -67,6 +67,10 @@ class Namer:
         whole = with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
         # Models in files come after these, so a name in an index can never stand for such a file either.
         return with_learned_models(whole, self.registry)
+
+    def called_by(self, expression: Expression) -> str:
+        """Return the name of the index, or the built-in name, that an expression is; "" for another expression."""
+        return called_by(expression, self.names, self.registry)
 
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError if the expression is not a single component."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError
+from sublex.language.names import given_name
 from sublex.studies.new_study import place
 from sublex.studies.study_plans import ComparePlan
 from sublex.studies.study_values import NAME
@@ -80,10 +81,11 @@ def _systems(compared: ComparedSystems, folder: Path) -> str:
     """Return the table of systems: expressions under their own names, and run files."""
     rows = ["[systems]"]
     for ranker in compared.rankers:
-        own = value(ranker)
+        name, expression = given_name(ranker) or (ranker, ranker)
+        own = value(expression)
         if compared.profile:
             own = f"{{expression = {own}, profile = {value(compared.profile)}}}"
-        rows.append(f"{text(ranker)} = {own}")
+        rows.append(f"{text(name)} = {own}")
     rows += [f"{text(path)} = {{run = {value(place(folder, path))}}}" for path in compared.runs]
     return "\n".join([*rows, ""])
 

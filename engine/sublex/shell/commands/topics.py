@@ -189,7 +189,7 @@ def run(
         context,
         loaded,
         pipeline,
-        place_of_run(file, [expression]),
+        place_of_run(file, 1),
         k=RUN_HITS,
         overwrite=overwrite,
         language=session.settings.language,
