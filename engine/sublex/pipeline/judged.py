@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from sublex.contracts.base import JudgedDocnos, Query
 from sublex.errors import InputError
 from sublex.pipeline.pipeline import Pipeline
-from sublex.tools.arguments import shown, text, whole
+from sublex.tools.arguments import shown, text
 from sublex.tools.messages import counted
+from sublex.trec.given_tables import whole_grade
 
 
 def judged_of(grades: Mapping[str, int]) -> JudgedDocnos:
     """Return what a query keeps of the judgements of its topic: the docnos with a grade above 0, and the others."""
     if not isinstance(grades, Mapping):
         raise InputError(f"The judgements of a query are {shown(grades)}; give a dictionary {{docno: grade}}.")
-    known = {text(docno, "A docno"): whole(grade, f"The grade of {docno}", -(2**31)) for docno, grade in grades.items()}
+    known = {text(docno, "A docno"): whole_grade(grade, f"Document {docno}") for docno, grade in grades.items()}
     relevant = sorted(docno for docno, grade in known.items() if grade > 0)
     return JudgedDocnos(tuple(relevant), tuple(sorted(known.keys() - set(relevant))))
 
@@ -33,7 +34,6 @@ def judged_notes(pipeline: Pipeline, queries: Sequence[Query]) -> list[str]:
             f"{counted(left, 'topic')} of {len(queries):,} without judgements; their feedback is from the first documents."
         )
     docnos = {docno for each in judged for docno in (*each.relevant, *each.others)}
-    unknown = sum(pipeline.snapshot.doc(docno) is None for docno in docnos)
-    if unknown:
+    if unknown := len(docnos) - len(pipeline.snapshot.docs_of(docnos)):
         notes.append(f"{counted(unknown, 'judged document')} of {len(docnos):,} not in the index.")
     return notes

@@ -40,8 +40,7 @@ class Feedback:
 
     def _numbers_of(self, docnos: Collection[str]) -> np.ndarray:
         """Return the numbers of the documents with these docnos, ascending, without those that the index lacks."""
-        found = {self.hits.snapshot.doc(docno) for docno in docnos} - {None}
-        return read_only(np.array(sorted(doc for doc in found if doc is not None), np.int32))
+        return read_only(self.hits.snapshot.docs_of(docnos))
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term; -1 for a term that no live document contains. A term may be an operator."""
