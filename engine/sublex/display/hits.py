@@ -159,7 +159,8 @@ def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[ShownHit
                 places.append(place)
                 yield document
 
-    for k, (document, best) in enumerate(passages_of(documents(), index.analyzer, terms)):
+    own = answer.hits.asked.weights() if answer.hits.asked else {}
+    for k, (document, best) in enumerate(passages_of(documents(), index.analyzer, terms, own)):
         in_title = title_spans(document.title, index.analyzer, terms)
         found[places[k]] = found[places[k]]._replace(
             title=document.title, passage=best.text, places=best.spans, in_title=in_title

@@ -186,6 +186,8 @@ class Hits(InParts):
     def passage(self, doc: int) -> str:
         """Return about 200 characters of a document's text: the part that matches the query best.
 
+        Words of the user count before words that an expander added.
+
         If the text has no word of the query, the passage comes from another field that the query asks for and that has such
         a word. Without a query, it is the beginning of the text.
         """
@@ -193,7 +195,8 @@ class Hits(InParts):
 
     def _passages(self, docs: Sequence[int]) -> list[str]:
         terms = self.query.weights() if self.query else {}
-        found = passages_of((self.document(doc) for doc in docs), self.snapshot.analyzer, terms)
+        own = self.asked.weights() if self.asked else {}
+        found = passages_of((self.document(doc) for doc in docs), self.snapshot.analyzer, terms, own)
         return [best.text for _, best in found]
 
     @property

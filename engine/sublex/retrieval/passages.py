@@ -40,9 +40,9 @@ class _Match(NamedTuple):
 
 
 def passages_of(
-    documents: Iterable[Document], analyzer: Analyzer, terms: Collection[str]
+    documents: Iterable[Document], analyzer: Analyzer, terms: Collection[str], first: Collection[str] = ()
 ) -> Iterator[tuple[Document, Passage]]:
-    """Yield each document with the passage of its text.
+    """Yield each document with the passage of its text. `first` has the terms that count before all others.
 
     If a text has no query term, look into the document's other fields that the query asks for.
     """
@@ -50,7 +50,7 @@ def passages_of(
     others = sorted(asked - {TITLE, TEXT})
     left = iter(documents)
     while some := list(islice(left, TOGETHER)):
-        found = passages([document.text for document in some], analyzer, terms)
+        found = passages([document.text for document in some], analyzer, terms, first=first)
         for document, best in zip(some, found, strict=True):
             yield document, best if best.spans else _passage_of_fields(document, others, analyzer, terms) or best
 
@@ -81,9 +81,16 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
 
 
 def passages(
-    texts: Sequence[str], analyzer: Analyzer, terms: Collection[str], width: int = WIDTH, field: str = TEXT
+    texts: Sequence[str],
+    analyzer: Analyzer,
+    terms: Collection[str],
+    width: int = WIDTH,
+    field: str = TEXT,
+    first: Collection[str] = (),
 ) -> list[Passage]:
     """Return about `width` characters of each text: the part with the most different terms.
+
+    Terms in `first`, such as the words of the user among those of an expander, count before all others.
 
     If several parts have this number of terms, the part with the most matches is returned, and of these the first part.
     The passage begins and ends at a space if there is one nearby. White space becomes a single space. An ellipsis marks
@@ -106,7 +113,7 @@ def passages(
         if operators:
             positions = _positions(cut, number)
             matches, marks = _with_operators(positions, words, operators, matches, field)
-        found.append(_around(text, matches, marks, width))
+        found.append(_around(text, matches, marks, width, frozenset(first)))
     return found
 
 
@@ -125,9 +132,11 @@ def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
     return found
 
 
-def _around(text: str, matches: list[_Match], marks: list[_Match], width: int) -> Passage:
+def _around(
+    text: str, matches: list[_Match], marks: list[_Match], width: int, first: frozenset[str] = frozenset()
+) -> Passage:
     """Return the passage of a text with most of the matches, and the marks that lie in it."""
-    begin = _start(text, _densest(matches, width), width)
+    begin = _start(text, _densest(matches, width, first), width)
     end = begin + width
     if end < len(text):
         space = text.rfind(" ", begin + width // 2, end + 1)
@@ -225,23 +234,27 @@ def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
+def _densest(matches: list[_Match], width: int, preferred: frozenset[str]) -> tuple[int, int]:
     """Return the begin and end of the best sequence of matches that is no longer than `width`; (0, 0) without matches.
 
-    The best sequence has the most different terms. If several have this number of terms, it has the most matches. If several
-    have this number of matches, it is the first.
+    The best sequence has the most different terms, preferred ones before others. If several have this number of terms, it
+    has the most matches. If several have this number of matches, it is the first.
     """
-    best, place, first, different = (0, 0), (0, 0), 0, 0
+    best, place, first = (0, 0, 0), (0, 0), 0
+    # The numbers of different preferred and other terms in the sequence.
+    different = [0, 0]
     inside: dict[str, int] = {}
     for last, match in enumerate(matches):
-        different += not inside.get(match.term)
+        if not inside.get(match.term):
+            different[match.term not in preferred] += 1
         inside[match.term] = inside.get(match.term, 0) + 1
         while first < last and match.end - matches[first].begin > width:
             left = matches[first].term
             inside[left] -= 1
-            different -= not inside[left]
+            if not inside[left]:
+                different[left not in preferred] -= 1
             first += 1
-        quality = (different, last - first + 1)
+        quality = (different[0], different[1], last - first + 1)
         if quality > best:
             best, place = quality, (matches[first].begin, match.end)
     return place

@@ -11,6 +11,7 @@ from sublex.contracts.base import Explanation, Query, TermStats
 from sublex.contracts.operators import words_in
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
+from sublex.forms.trees import ABSENT
 from sublex.pipeline.stages.mask import PASSES, Mask, narrowest
 from sublex.pipeline.stages.stage import Scoring, Search, State, scores_in
 from sublex.retrieval.hits import Hits
@@ -101,7 +102,7 @@ def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, we
     tf = int(searcher.term_table.frequencies(term, np.array([doc]))[0])
     if not tf:
         missing = {"documents that have it": int(stats.df)} | origin
-        return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
+        return Explanation(0.0, f"{label}{ABSENT}", "evidence", evidence=missing)
     impacts = searcher.impacts[snapshot.segments.index(segment)]
     document, given = impacts.document(local), searcher.frequency(term, doc, tf)
     with contract("ranker", searcher.ranker):
