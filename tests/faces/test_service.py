@@ -15,6 +15,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -29,6 +30,7 @@ import sublex as engine
 from sublex.contracts.base import Document, Folder, Param, Resource
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import InputError, SublexError
+from sublex.faces.judging import take_back, write_judgement
 from sublex.forms.lines import Shown
 from sublex.forms.values import to_json
 from sublex.language import plugins
@@ -1030,6 +1032,30 @@ def test_each_takes_back_their_own_judgements_alone(writing, tmp_path):
         writing.post("/v1/judge", {"topic": "2", "docno": "birds-01", "grade": grade, "by": by})
     assert "another judgement of birds-01" in writing.post("/v1/unjudge", {"by": "anna"}).sentence
     assert engine.read_qrels(tmp_path / "mine.txt")["2"] == {"birds-01": 3}
+    # What was taken back under a later judgement does not come back with the end of that one.
+    assert writing.post("/v1/unjudge", {"by": "ben"}).record["result"]["grade"] is None
+    assert (tmp_path / "mine.txt").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("steps", "grades"),
+    [
+        ("b1 a2 a- b-", [1, 2, 1, None]),
+        ("b1 a2 b- a- b-", [1, 2, 2, None, None]),
+        ("b1 a2 b3 a- b- b-", [1, 2, 3, 3, 1, None]),
+        ("b1 b2 a3 b- a- b-", [1, 2, 3, 3, 1, None]),
+        # Equal judgements, one after the other: the second one of a person is another step.
+        ("b1 a2 b1 a- b- b-", [1, 2, 1, 1, 1, None]),
+    ],
+)
+def test_judgements_are_taken_back_under_others(tmp_path, monkeypatch, steps, grades):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file, seen = tmp_path / "mine.txt", []
+    for by, grade in steps.split():
+        with suppress(InputError):
+            take_back(file, by) if grade == "-" else write_judgement(file, "1", "birds-01", int(grade), by)
+        seen.append(int(file.read_text().split()[3]) if file.read_text() else None)
+    assert seen == grades
 
 
 @pytest.mark.parametrize(
