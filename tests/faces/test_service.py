@@ -282,6 +282,13 @@ def test_systems_are_compared_on_the_files_of_the_server(client, fitted):
             for name in [name for name in system if "milliseconds" in name or name == "cached"]:
                 del system[name]
     assert {**found, "notes": ""} == {**expected, "notes": ""}
+    # A ranker may have a name for one request.
+    named = client.get("/v1/compare", ranker=["mine=BM25", "PL2"], measure="AP", k=20).record["result"]["systems"]
+    assert [(each["name"], each["expression"]) for each in named] == [("mine", "BM25"), ("PL2", "PL2")]
+    assert named[0]["measures"] == found["systems"][0]["measures"]
+    for wrong in ("BM25=PL2", "mine=", "mine=PL2(", f"mine={'(' * 10_000}"):
+        assert client.get("/v1/compare", ranker=[wrong, "PL2"]).status == 400
+    assert client.get("/v1/search", query="crane", ranker="mine=BM25").status == 400
     # The default ranking alone is not compared with itself.
     alone = client.get("/v1/compare", ranker=["BM25"], measure="AP", k=20).record["result"]["systems"]
     assert [system["name"] for system in alone] == ["BM25"] and alone[0]["measures"] == found["systems"][0]["measures"]

@@ -325,6 +325,7 @@ def compare(
     expression is compared with that of the session.
 
     Args:
+        rankers: A ranker, or NAME=EXPR, which also gives it a name; may be given several times.
         test: The significance test of two systems.
         correction: The correction for the number of pairs. tukey replaces the test by Tukey's HSD.
         alpha: The significance level.

@@ -65,7 +65,7 @@ def run(
     rankers: Rankers = (),
     k: RunHits = 1000,
     output: Annotated[str, option("-o", "--output", metavar="PATH", completes="file")] = ".",
-    tag: Annotated[str | None, option(shown="the expression")] = None,
+    tag: Annotated[str | None, option(shown="the name or the expression")] = None,
     fields: Fields = "title",
     metadata: Metadata = "sidecar",
     workers: Workers = None,
@@ -84,6 +84,7 @@ def run(
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
 
     Args:
+        rankers: A ranker, or NAME=EXPR, which also gives it a name; may be given several times.
         output: Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.
         tag: The tag of the run, the last column of its lines.
 

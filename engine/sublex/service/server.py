@@ -13,6 +13,7 @@ from typing import Any
 from sublex import __version__
 from sublex.errors import InputError, SublexError, UnknownTopic
 from sublex.forms.lines import Shown
+from sublex.language.names import given_name
 from sublex.operations import NAMES, Needs, Operation, find, plugin_operations
 from sublex.service.context import RequestContext
 from sublex.service.expressions import expect_sound
@@ -137,7 +138,8 @@ class Server:
             elif field.is_expression:
                 for text in values[name] if field.many else (values[name],):
                     if text is not None and field.is_strict:
-                        expect_sound(text, name)
+                        named = given_name(text)
+                        expect_sound(named[1] if named else text, name)
         return values
 
     def arguments(self, served: Served, values: Mapping[str, Any]) -> dict[str, Any]:
