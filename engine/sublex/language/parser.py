@@ -107,7 +107,7 @@ def parse_range(text: str, operator: str) -> Range:
         found = None
     if not isinstance(found, Range):
         if operator == "%":
-            raise InputError(f"The depth {text!r} should be a whole number above 0, or a range such as '{{100,200}}'.")
+            raise InputError(f"The depth {text!r} should be a whole number, 0 or above, or a range such as '{{100,200}}'.")
         raise InputError(f"The weight {text!r} should be a finite number, or a range such as '{{0..1}}'.")
     return found
 
@@ -217,10 +217,10 @@ class _ExpressionParser(TokenList):
         if not self.accept("%"):
             return inner
         depth = self.literal() if self.now.kind in ("number", "range") else None
-        if isinstance(depth, Range) or (isinstance(depth, int) and depth > 0):
+        if isinstance(depth, Range) or (isinstance(depth, int) and depth >= 0):
             return Cut(inner, depth)
         self.at -= depth is not None
-        self.expected("a whole number above 0")
+        self.expected("a whole number, 0 or above")
 
     def atom(self) -> Expression:
         if not self.accept("("):
