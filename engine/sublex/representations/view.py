@@ -126,6 +126,24 @@ class IndexView:
                 counts[base + found.astype(np.int64)] = tfs
         return counts if docs is None else counts[docs]
 
+    def counts_of(self, words: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the frequency in each document of each of some distinct terms, as float64, with a row for each term.
+
+        For a few documents, the counts are read from the documents' own terms if the index stores them. A posting list
+        may have a million entries.
+        """
+        if docs is None or len(docs) > FEW or "terms" not in self.index.store:
+            every = [self.counts(word, docs) for word in words.tolist()]
+            return np.array(every).reshape(len(words), len(self) if docs is None else len(docs))
+        counts, order = np.zeros((len(words), len(docs))), np.argsort(words)
+        for number, chosen, local in self._by_segment(docs):
+            sizes, terms, tfs = self.segments[number].terms_of(local)
+            numbers = self._numbers[number][terms]
+            places = np.flatnonzero(np.isin(numbers, words))
+            rows = order[np.searchsorted(words, numbers[places], sorter=order)]
+            counts[rows, chosen[np.repeat(np.arange(len(local)), sizes)[places]]] = tfs[places]
+        return counts
+
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the product of each document's row with a vector, float64."""
         from sublex.representations import row_kernels

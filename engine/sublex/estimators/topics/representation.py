@@ -108,8 +108,9 @@ class TopicRepresentation(Representation):
             return np.full(len(tokens), -np.inf)
         if self.kind == "likelihood":
             scores = np.zeros(len(tokens))
-            for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-                scores += weight * np.log(self._chances(word, view, docs)[0])
+            every = zip(query.words.tolist(), query.weights.tolist(), view.counts_of(query.words, docs), strict=True)
+            for word, weight, counts in every:
+                scores += weight * np.log(self._chances(word, counts, view, docs)[0])
         elif self.kind == "cosine":
             products = view.products(query.shares, docs)
             scores = cosines(products, _of_rows(view, "norms of topics", norms, docs), query.shares)
@@ -223,26 +224,34 @@ class TopicRepresentation(Representation):
         label = self._title(topic, view)
         return f"topic {f'{label} ({share:.2f})' if label else topic}: {self._words(topic, view)}"
 
-    def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays with a probability of `word` in each document.
+    def _chances(
+        self, word: int, counts: np.ndarray, view: View, docs: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return three arrays with a probability of `word` in each document, which occurs as often as `counts` says.
 
         The second array has the probability by the topics of the document, and the third the probability by the document's own
         words. The first array is a mixture of both.
         """
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
-        # The word's share in the collection: its tokens in all topics.
-        everywhere = fitted.word_topics_[[word]].sum() / fitted.word_topics_.sum()
-        by_words = (view.counts(word, docs) + self.mu * everywhere) / (tokens + self.mu)
+        by_words = (counts + self.mu * self._shares_of_words[word]) / (tokens + self.mu)
         return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
+
+    @cached_property
+    def _shares_of_words(self) -> np.ndarray:
+        """The share of each word in the collection: its tokens in all topics, among those of all words."""
+        tokens = np.asarray(self.estimator.word_topics_.sum(axis=1)).ravel()
+        shares: np.ndarray = tokens / tokens.sum()
+        return shares
 
     def _explain_likelihood(self, query: TopicQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
         """Return an explanation of a log-likelihood: a part for each query word, with its probabilities and their topics."""
         theta = np.asarray(rows.todense(), np.float64)[0] + self.estimator.alpha_
         theta /= theta.sum()
         parts = []
-        for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, view, docs))
+        every = zip(query.words.tolist(), query.weights.tolist(), view.counts_of(query.words, docs), strict=True)
+        for word, weight, counts in every:
+            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, counts, view, docs))
             best = int(np.argmax(theta * self.estimator.phi_[word]))
             evidence = {
                 "weight": weight, "by topics": float(f"{by_topics:.3g}"), "by words": float(f"{by_words:.3g}"),
