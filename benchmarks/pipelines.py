@@ -7,8 +7,8 @@ with its test judgements). With --weights the script measures every setting of t
 setting with the highest mean gain in AP over all collections, and for each collection the setting that the other five choose, with
 the gain of the collection under that setting. With --tables it prints the tables of the three pipelines as Sublex has them, and of
 `best` without each of its parts; with --parts, those of further parts of `best`, which Sublex does not use; with --lsi, those of the
-weightings of `lsi`, alone and in blends. Without an option it does all of this. With --work, the indexes and their fitted models stay in FOLDER, and the next call uses them again. The base is BM25
-with the lengths and the parameters of Lucene.
+weightings of `lsi`, alone and in blends. Without an option it does all of this. With --work, the indexes and their fitted models stay
+in FOLDER, and the next call uses them again. The base is BM25 with the lengths and the parameters of Lucene.
 """
 
 from __future__ import annotations

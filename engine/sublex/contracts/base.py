@@ -809,6 +809,9 @@ class Expander(Protocol):
 
     `docs` is the number of documents from a first retrieval that the expander needs, 0 for none. The stages before the
     expander find these documents; if the expander stands first, BM25 finds them.
+
+    An expander may also have `first_alone`, a bool: True says that it looks at the first `docs` documents and at no other
+    ones, so that the stage before it need not find more.
     """
 
     docs: int

@@ -49,6 +49,11 @@ class Sharp(Declared):
     negative: int = parameter(0, "The number of documents, from the last, that count as non-relevant.", (0, 10_000))
     gamma: float = parameter(0.05, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
 
+    @property
+    def first_alone(self) -> bool:
+        """Whether the first `docs` documents suffice; the last ones count with `negative`."""
+        return not self.negative
+
     def expand(self, query: Query, context: Context) -> Query:
         docs, scores = relevant_documents(context, self.docs)
         others = other_documents(context, self.docs, self.negative)

@@ -107,7 +107,9 @@ def parse_range(text: str, operator: str) -> Range:
         found = None
     if not isinstance(found, Range):
         if operator == "%":
-            raise InputError(f"The depth {text!r} should be a whole number, 0 or above, or a range such as '{{100,200}}'.")
+            raise InputError(
+                f"The depth {text!r} should be a whole number, 0 or above, or a range such as '{{100,200}}'."
+            )
         raise InputError(f"The weight {text!r} should be a finite number, or a range such as '{{0..1}}'.")
     return found
 

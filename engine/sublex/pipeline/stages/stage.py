@@ -67,11 +67,13 @@ class Stage:
     """One stage of a pipeline.
 
     `finds` says whether the stage can find hits by itself; a pipeline begins with such a stage. `through` says whether
-    a filter after the stage also reaches the stages before it.
+    a filter after the stage also reaches the stages before it. `enough` is the number of hits of the stage before, from
+    the first, that the stage looks at; None for all.
     """
 
     finds = True
     through = True
+    enough: int | None = None
 
     def run(self, state: State, k: int | None = None) -> State:
         """Return the state after this stage. A retrieval keeps `k` hits, or `state.depth` when `k` is None."""
