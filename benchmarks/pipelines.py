@@ -57,6 +57,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 PARTS = parts_of(meaning("best"))
+TFIDF = f"{LSI[:-1]}, weighting=tfidf)"
 WITHOUT = {
     "`best`": meaning("best"),
     "without feedback: `Burst >> BM25`": best("(Burst >> BM25)"),
@@ -71,7 +72,7 @@ WITHOUT = {
     "`near` with k=5": best(near=PARTS[4][:-1] + ", k=5)"),
     "`near` with add=true": best(near=PARTS[4][:-1] + ", add=true)"),
     "`lsi` with weighting=tfidf": best(
-        lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near=PARTS[4].replace(LSI, "lsi(e=200)")
+        lsi=PARTS[1].replace(LSI, TFIDF), near=PARTS[4].replace(LSI, TFIDF)
     ),
     "z-scores in place of minmax": "("
     + " + ".join(f"{w}*zscore({p})" for w, p in [("1", FEEDBACK), *(part.split("*", 1) for part in PARTS[1:4])])

@@ -52,7 +52,7 @@ from sublex_lda.representation import LDARepresentation
 
 BUNDLED = (
     "lsi(e=20)",
-    "lsi(e=20, weighting=logtfidf, unit=true)",
+    "lsi(e=20, weighting=tfidf, unit=true)",
     "fisher(k=3, words=lsi(e=10))",
     "fisher(k=3, words=lsi(e=10), variance=true, idf=true, power=0.5)",
     "dcot(r=50)",

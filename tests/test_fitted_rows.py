@@ -558,7 +558,7 @@ def test_files_of_one_name_are_told_apart(index, tmp_path):
     path.write_text("crane 5 6\n")
     with pytest.raises(
         IndexProblem,
-        match=r"was fitted with another version of the plugin, or with a file .* run: sublex forget \S+ vectors-",
+        match=r"was fitted with another version of the plugin, another default, or a file .* run: sublex forget \S+ vectors-",
     ):
         index.forget(f'vectors("{path}")')
     index.forget(*index.fitted)

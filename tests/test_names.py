@@ -440,7 +440,7 @@ def test_a_name_of_the_index_hides_the_built_in_one(index):
         ("bestt", "No component bestt; did you mean best?"),
         (
             "better",
-            r"better needs lsi\(e=200, weighting=logtfidf\), near\(.*\), not fitted in demo; run: sublex fit ./demo better",
+            r"better needs lsi\(e=200\), near\(.*\), not fitted in demo; run: sublex fit ./demo better",
         ),
         (
             "best(find=approximate)",
@@ -458,7 +458,7 @@ def test_fit_takes_a_pipeline_and_says_before_what_it_costs(index):
     told, done = shown.messages, shown.output
     for name in PIPELINES:
         assert all(index.cost_of(model) for model in index.models_in(name))
-    cost = r"better fits lsi\(e=200, weighting=logtfidf\), near\(.*\), which takes about \d+ \w+ on \d+ cores? and \d+ MB\."
+    cost = r"better fits lsi\(e=200\), near\(.*\), which takes about \d+ \w+ on \d+ cores? and \d+ MB\."
     assert re.match(cost, told) and "is fitted on demo" in done
     assert sublex.open("demo").search("cranes", "better").docnos
     assert "was fitted already" in invoke("fit", "demo", "better", "BM25 + 0.2*lsi(e=10)").output

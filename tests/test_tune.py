@@ -383,7 +383,7 @@ def test_a_built_in_name_is_tuned_around_its_learned_weights(tmp_path):
     judged = sublex.read_qrels(QRELS)
     qrels = {topic.qid: judged[topic.qid] for topic in topics}
     found = sublex.tune(index, topics, qrels, "better")
-    lsi = "lsi(e=200, weighting=logtfidf)"
+    lsi = "lsi(e=200)"
     words = "(Burst >> BM25 >> Sharp >> BM25)"
     assert found.expression == f"{words} + {{0,0.1,0.2}}*{lsi} >> near({lsi}, own={{0.7,0.8,0.9}})"
     learned = {"weight of lsi": 0.1, "own": 0.8}

@@ -13,7 +13,7 @@ PARAMS = [
     Param(
         "weighting",
         str,
-        "tfidf",
+        "logtfidf",
         stage="fit",
         range=("count", "tfidf", "logtfidf"),
         help="the weights that are factorised",

@@ -45,7 +45,7 @@ class LSI(Estimator, Bag):
     weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words that occur in no document
     """
 
-    def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, seed: int = 0):
+    def __init__(self, e: int = 100, weighting: str = "logtfidf", unit: bool = False, seed: int = 0):
         self.e, self.weighting, self.unit, self.seed = e, weighting, unit, seed
         self.values = np.zeros(0)
 

@@ -633,7 +633,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("search", {"query": "x", "ranker": "lsi"}, 409, "No lsi in demo"),
     ("search", {"query": "x", "ranker": "BM25 >> near(lsi)"}, 409, "No near(lsi) in demo"),
     ("search", {"query": "x", "ranker": "chars"}, 409, "No chars in demo"),
-    ("search", {"query": "x", "ranker": "better"}, 409, "better needs lsi(e=200, weighting=logtfidf), near("),
+    ("search", {"query": "x", "ranker": "better"}, 409, "better needs lsi(e=200), near("),
     ("search", {"query": "x", "ranker": "good(find=approximate)"}, 400, "good has no part that could find approximately"),
     ("search", {"query": "x", "ranker": 'cross(onnx("/tmp"))'}, 400, "names a folder, and a request cannot name one."),
     ("search", {"query": "x", "ranker": 'sourcelda("/etc/passwd", k=2)'}, 400, "a request cannot name files"),

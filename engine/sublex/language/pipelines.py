@@ -16,7 +16,7 @@ from sublex.errors import InputError
 # The part that scores by words: a search by the words of the query, and sharp feedback. `Burst` raises the weights of words
 # that come in bursts.
 WORDS = "(Burst >> BM25 >> Sharp >> BM25)"
-LSI = "lsi(e=200, weighting=logtfidf)"
+LSI = "lsi(e=200)"
 LDA = "lda(k=100, score=likelihood)"
 CHARS = "chars"
 NEAR = f"near({LSI})"

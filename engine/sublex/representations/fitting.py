@@ -124,7 +124,7 @@ def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, 
         return name
     outdated = [name for name, entry in fitted.items() if entry.expression == expression]
     if outdated:
-        state = f"{expression} was fitted with another version of the plugin, or with a file that has changed since"
+        state = f"{expression} was fitted with another version of the plugin, another default, or a file that has changed since"
         raise IndexProblem(Message(state, "; to drop that model, run: ", Step("forget", root, *outdated)))
     raise IndexProblem(not_fitted(root, expression, fitted, advise=False))
 

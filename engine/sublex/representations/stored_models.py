@@ -73,7 +73,7 @@ def not_fitted(root: Path, expression: Any, fitted: Mapping[str, ModelEntry], ad
     """Return the message for a model that is not fitted. With `advise`, it ends with the command that fits the model."""
     advice = (" Run: ", Step("fit", root, expression)) if advise else ()
     if any(str(expression) == entry.expression for entry in fitted.values()):
-        changed = "with another version of the plugin, or with a file that has changed since."
+        changed = "with another version of the plugin, another default, or a file that has changed since."
         return Message(f"{expression} was fitted in {root.name} {changed}", *advice)
     return Message(f"No {expression} in {root.name}; fitted: {_listed(expression, fitted)}.", *advice)
 
@@ -112,7 +112,7 @@ def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str,
             if model.version != entry.version:
                 reasons[name] = f"fitted by version {entry.version} of the plugin, which is now {model.version}"
             elif names.identity(component, model, known).model != name:
-                reasons[name] = "a file or a model that it uses has changed"
+                reasons[name] = "a file or a model that it uses, or the default of a parameter, has changed"
         except SublexError as error:
             reasons[name] = str(error)
     return reasons
