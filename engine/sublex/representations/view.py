@@ -135,13 +135,15 @@ class IndexView:
         if docs is None or len(docs) > FEW or "terms" not in self.index.store:
             every = [self.counts(word, docs) for word in words.tolist()]
             return np.array(every).reshape(len(words), len(self) if docs is None else len(docs))
-        counts, order = np.zeros((len(words), len(docs))), np.argsort(words)
+        counts, row_of = np.zeros((len(words), len(docs))), np.full(len(self.vocabulary) + 1, -1, np.int32)
+        row_of[words] = np.arange(len(words))
         for number, chosen, local in self._by_segment(docs):
             sizes, terms, tfs = self.segments[number].terms_of(local)
-            numbers = self._numbers[number][terms]
-            places = np.flatnonzero(np.isin(numbers, words))
-            rows = order[np.searchsorted(words, numbers[places], sorter=order)]
-            counts[rows, chosen[np.repeat(np.arange(len(local)), sizes)[places]]] = tfs[places]
+            # An unknown term has the number -1, and so the row -1, which stands at the end.
+            rows = row_of[self._numbers[number][terms]]
+            places = np.flatnonzero(rows >= 0)
+            owners = np.searchsorted(np.cumsum(sizes), places, side="right")
+            counts[rows[places], chosen[owners]] = tfs[places]
         return counts
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
