@@ -9,7 +9,7 @@ from numba import float32, float64, int8, int64, types, uint64
 
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import F32, F64, FLAGS, I16, I32, I64, inner, kernel
-from sublex.tools.memory_kernels import LINE, prefetch
+from sublex.tools.prefetching import LINE, prefetch
 
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
@@ -24,8 +24,8 @@ TILE = 1 << 14
 PIECE, ROWS = 256, 32
 # Documents that are looked at one by one if one of them may be among the best.
 BLOCK = 64
-# Codes are asked for so many bytes before they are needed.
-AHEAD = 2048
+# Codes are asked for so many bytes before they are needed, and second bits so many documents before.
+AHEAD, EARLY = 2048, 64
 # Larger than the values that float32 cannot hold.
 UNDERFLOW = 1e-37
 
@@ -164,6 +164,10 @@ def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluse
         # Rows lie apart in memory. A loop that only copies them waits for many at once.
         for n in range(size):
             doc = chosen[begin + n]
+            if begin + n + EARLY < len(pluses):
+                other = halves[chosen[begin + n + EARLY]]
+                prefetch(other, np.int64(0))
+                prefetch(other, np.int64(groups - 1))
             for group in range(groups):
                 bits[group, n] = halves[doc, group]
         add_signs(sums, bits, planes, groups, 0, size)
