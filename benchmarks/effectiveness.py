@@ -105,14 +105,24 @@ TUNED = (
 
 SOURCES = "sourcelda(medlineplus)"
 LABELLED = (
-    *(f"BM25 + {W}*{part}" for part in (SOURCES, f"{SOURCES[:-1]}, score=likelihood)", "lda", LDA, "lsi(e=200, weighting=tfidf)")),
+    *(
+        f"BM25 + {W}*{part}"
+        for part in (SOURCES, f"{SOURCES[:-1]}, score=likelihood)", "lda", LDA, "lsi(e=200, weighting=tfidf)")
+    ),
     *(f"BM25 + {W}*(BM25 >> {name} >> BM25)" for name in ("Bo1", "RM3")),
 )
 
 # Latent keyphrases beside LSI and feedback.
 WITH_PHRASES = (("cacm", ""), *REPORT)
 LAKI = "laki(phrases=phrases(support=5))"
-KEYPHRASES = (BASE, LAKI, f"{LAKI[:-1]}, absent=all)", f"BM25 + 0.3*{LAKI}", "lsi(e=200, weighting=tfidf)", "BM25 + 0.2*lsi(e=200, weighting=tfidf)")
+KEYPHRASES = (
+    BASE,
+    LAKI,
+    f"{LAKI[:-1]}, absent=all)",
+    f"BM25 + 0.3*{LAKI}",
+    "lsi(e=200, weighting=tfidf)",
+    "BM25 + 0.2*lsi(e=200, weighting=tfidf)",
+)
 WEIGHED = (
     f"BM25 + {W}*{LAKI}",
     f"BM25 + {W}*lsi(e=200, weighting=tfidf)",

@@ -71,9 +71,7 @@ WITHOUT = {
     "without `near`": best(near="-"),
     "`near` with k=5": best(near=PARTS[4][:-1] + ", k=5)"),
     "`near` with add=true": best(near=PARTS[4][:-1] + ", add=true)"),
-    "`lsi` with weighting=tfidf": best(
-        lsi=PARTS[1].replace(LSI, TFIDF), near=PARTS[4].replace(LSI, TFIDF)
-    ),
+    "`lsi` with weighting=tfidf": best(lsi=PARTS[1].replace(LSI, TFIDF), near=PARTS[4].replace(LSI, TFIDF)),
     "z-scores in place of minmax": "("
     + " + ".join(f"{w}*zscore({p})" for w, p in [("1", FEEDBACK), *(part.split("*", 1) for part in PARTS[1:4])])
     + f") >> {PARTS[4]}",

@@ -35,7 +35,7 @@ PIECE = 1 << 16
 # Runs a command in a new process, and prints its peak memory in bytes.
 PEAK = """
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
@@ -65,7 +65,7 @@ def seconds(work: Callable[[], object]) -> float:
 def print_peaks(index: Path, files: dict[str, Path], few: Path, sizes: list[str]) -> None:
     """Print the peak memory of an addition from each file, for each size of `--memory`."""
 
-    def peak(file: Path, size: str) -> float:
+    def peak(file: Path, size: str) -> str:
         command = (
             "sublex",
             "vectors",
@@ -79,14 +79,14 @@ def print_peaks(index: Path, files: dict[str, Path], few: Path, sizes: list[str]
             "--workers",
             "1",
         )
-        made = subprocess.run([sys.executable, "-c", PEAK, *command], check=True, capture_output=True, text=True)
-        return int(made.stdout) / 1e6
+        made = subprocess.run([sys.executable, "-c", PEAK, *command], capture_output=True, text=True)
+        return f"{int(made.stdout) / 1e6:.0f} MB" if made.returncode == 0 else made.stderr.splitlines()[0]
 
-    print(f"ten vectors: {peak(few, sizes[0]):.0f} MB")
+    print(f"ten vectors: {peak(few, sizes[0])}")
     for size in sizes:
         for kind, file in files.items():
             print(
-                f"--memory {size}, {kind}: {peak(file, size):.0f} MB; the file has {file.stat().st_size / 1e6:.0f} MB",
+                f"--memory {size}, {kind}: {peak(file, size)}; the file has {file.stat().st_size / 1e6:.0f} MB",
                 flush=True,
             )
 
