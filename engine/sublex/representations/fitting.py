@@ -335,7 +335,11 @@ class Fitting:
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         load_model(self.root, self.fitted[identity.model], identity, model)
-        if not isinstance(model, Representation) or not similarity_of(model):
+        # Topics are compared by their shares in documents, whatever their scores are.
+        compared = isinstance(model, Representation) and (
+            similarity_of(model) or not (model.sums or model.reads == "rows")
+        )
+        if not isinstance(model, Representation) or not compared:
             raise InputError(f"Near documents are found by vectors, and {over} compares none; name lsi, for example.")
         rows = {}
         if model.reads == "rows":

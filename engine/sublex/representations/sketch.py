@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.fitted import Representation
-from sublex.errors import PluginError, contract
+from sublex.errors import InputError, PluginError, contract
 from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
 from sublex.representations.rows import checked_rows
@@ -92,9 +92,20 @@ class VectorSource(NamedTuple):
     name: str
 
     def vectors(self, block: Any) -> np.ndarray:
-        """Return the vectors of the documents of a block, float64."""
+        """Return the vectors of the documents of a block, float64.
+
+        Sparse vectors, such as the topics of documents, are written out. Raise InputError if they are too wide for this.
+        """
         with contract("representation", self.name):
             vectors = checked_rows(self.model.document_vectors(block), size_of(block), self.name)
+        if hasattr(vectors, "indptr") and not similarity_of(self.model):
+            if vectors.shape[1] > MOST_ENTRIES:
+                raise InputError(
+                    f"Near documents are found by vectors of at most {MOST_ENTRIES:,} numbers, and those of {self.name} have "
+                    f"{vectors.shape[1]:,}; name lsi, for example."
+                )
+            return np.asarray(vectors.toarray(), np.float64)
+        with contract("representation", self.name):
             if hasattr(vectors, "indptr") or vectors.ndim != 2:
                 raise PluginError(
                     f"{self.name} gave document vectors that are not a dense array, one row per document."
