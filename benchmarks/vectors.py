@@ -66,6 +66,9 @@ def print_peaks(index: Path, files: dict[str, Path], few: Path, sizes: list[str]
     """Print the peak memory of an addition from each file, for each size of `--memory`."""
 
     def peak(file: Path, size: str) -> str:
+        # Equal vectors would not be written again.
+        if (opened := sublex.open(index)).vectors:
+            opened.remove_vectors("v")
         command = (
             "sublex",
             "vectors",
