@@ -43,7 +43,9 @@ def test_an_index_of_an_earlier_version_is_sound_and_can_be_changed(index):
     assert index.fingerprint == WRITTEN["fingerprint"]
     assert check(index.path) == []
     for text in ("lsi(e=8)", "BM25 >> lsi(e=8)"):
-        with pytest.raises(sublex.SublexError, match=r"lsi\(e=8\) was fitted .* another default, or .* Run: sublex fit"):
+        with pytest.raises(
+            sublex.SublexError, match=r"lsi\(e=8\) was fitted .* another default, or .* Run: sublex fit"
+        ):
             index.search("cranes", text)
     index.add([{"id": "new", "text": "Cranes nest by the river."}])
     with pytest.raises(sublex.SublexError, match="does not cover 1 document .* --update"):

@@ -672,7 +672,8 @@ def test_a_list_of_models_says_which_are_outdated(index, command, tmp_path):
         row["model"]: row["outdated"] for row in json.loads(command("card", str(index.path), "--format", "json")[1])
     }
     assert (
-        listed == {old: "a file or a model that it uses, or the default of a parameter, has changed", new: ""} and listed.keys() == index.fitted.keys()
+        listed == {old: "a file or a model that it uses, or the default of a parameter, has changed", new: ""}
+        and listed.keys() == index.fitted.keys()
     )
     code, output, said = command("card", str(index.path), old)
     assert (code, output) == (2, "") and said.startswith(f"sublex: {old}, which was vectors(")
