@@ -99,6 +99,13 @@ PARAMS = [
         help="the least strength of a keyphrase that people are shown without the word perhaps",
     ),
     Param(
+        "related",
+        float,
+        0.95,
+        range=(0, 1),
+        help="the least probability that a keyphrase that a text does not mention is related to it, for one that is listed",
+    ),
+    Param(
         "shown",
         str,
         "text",

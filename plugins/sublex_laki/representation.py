@@ -42,6 +42,7 @@ from sublex_laki.estimator import (
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
+from sublex_laki.nearness import Nearness
 from sublex_laki.page import page, records
 from sublex_laki.shown import ShownKeyphrase, distinct, of_network, of_texts, without_parts
 from sublex_laki.similarity import vectors_of_model
@@ -79,8 +80,9 @@ class LAKIRepresentation(Representation):
     # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is; and
     # keyphrases are names of things on which documents concentrate. Version 4: the strength of a mentioned keyphrase also
     # depends on how much its documents are alike, and its numbers come from verdicts of readers. Version 5: facts about words
-    # are stored with the phrases, by which a text's rare phrases are found.
-    version = 5
+    # are stored with the phrases, by which a text's rare phrases are found. Version 6: vectors of units are stored, by which
+    # people are shown only such latent keyphrases as are near to the text.
+    version = 6
     reads = "words"
     units: Units
     network: Network
@@ -141,6 +143,9 @@ class LAKIRepresentation(Representation):
         focus = focus[np.searchsorted(keyphrases, self.network.phrases)]
         self.odds = odds_of_mentions(counts, self.network.phrases, words, named, focus)
         self.curve = self._curve(counts, keyphrases, vectors, job)
+        # The longer the vector of a unit, the more the unit weighs in a text.
+        rarity = np.log(len(corpus.docs) / np.maximum(np.bincount(counts.indices, minlength=len(kept)), 1))
+        self.vectors = np.asarray(own.vectors * rarity[:, None], np.float32)
         self.vocabulary = phrases.lexicon.terms
 
     def _network(
@@ -179,6 +184,7 @@ class LAKIRepresentation(Representation):
         store.put("odds_of_mentions", self.odds)
         store.put("curve_evidence", self.curve.evidence)
         store.put("curve_chances", self.curve.chances)
+        store.put("unit_vectors", self.vectors)
 
     def known_terms(self) -> frozenset[str]:
         """Return the terms of all units."""
@@ -199,6 +205,7 @@ class LAKIRepresentation(Representation):
             "odds_of_mentions": Numbers(("keyphrases",), "f8", -MOST_ODDS, MOST_ODDS),
             "curve_evidence": Numbers(("knots",), "f8", order="ascending"),
             "curve_chances": Numbers(("knots",), "f8", 0, 1, order="ascending"),
+            "unit_vectors": Numbers(("units", "width"), "f4", -MOST_ODDS, MOST_ODDS),
         }
 
     def load(self, store: Stored) -> None:
@@ -213,6 +220,7 @@ class LAKIRepresentation(Representation):
         self.perplexities, self.usual_length = store.get("perplexities"), store.get("usual_length")
         self.odds = store.get("odds_of_mentions")
         self.curve = CertaintyCurve(store.get("curve_evidence"), store.get("curve_chances"))
+        self.vectors = store.get("unit_vectors")
         check_model(len(self.curve.evidence) > 0)
         self.vocabulary = phrases.lexicon.terms
         self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
@@ -307,6 +315,11 @@ class LAKIRepresentation(Representation):
         )
         return found[:, self.network.keyphrases :]
 
+    @cached_property
+    def nearness(self) -> Nearness:
+        """The vectors of units and keyphrases."""
+        return Nearness(self.vectors, self.network.phrases)
+
     def keyphrases(self, view: View) -> Keyphrases:
         """Return the keyphrases with their names."""
         found: Keyphrases = view.once("keyphrases of laki", lambda: Keyphrases(self.network, self.units, view.surface))
@@ -328,7 +341,8 @@ class LAKIRepresentation(Representation):
             # Only the probabilities of this inference are borne out for mentions, so that evidence can correct them.
             alone = self.params.inference == "alone"
             rest = weighed(self.network, counts, self.length) if alone else None
-            lists, chosen = of_texts(found, texts, counts, chances, rest), distinct
+            lists = of_texts(found, texts, counts, chances, rest, self.nearness, self.params.related)
+            chosen = distinct
         for items in lists:
             yield list(chosen([item for item in items if item.strength >= least]))
 

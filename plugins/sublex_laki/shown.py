@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from sublex.contracts.base import TextWords
 from sublex_laki.keyphrases import Keyphrases, falling, is_part
+from sublex_laki.nearness import LatentFacts, Nearness, Odds
 from sublex_laki.rare import chunks, read_words, written
 from sublex_laki.units import Units
 
@@ -22,9 +23,10 @@ from sublex_laki.units import Units
 # the text says for it (`weighed`). The numbers are those of a logistic regression on verdicts
 # (python benchmarks/keyphrases_rare.py learn).
 START, ODDS, PLACE, EVIDENCE = 0.72, 0.78, -0.375, 0.024
-# The same for a keyphrase that the text does not mention: SHARED times the share of its words that the text has, each word by
-# its idf. A text that has all of them, in another order or apart, is mostly about it.
-LATENT_START, LATENT_ODDS, SHARED = -2.3, 0.405, 3.39
+# The same for a keyphrase that the text does not mention, by the facts of `nearness`: that the text is about it, and that it is
+# at least related. The verdicts are on lists of other methods. The best by these numbers are chosen from thousands, so that
+# fewer of them are right: START of ABOUT is lower by .6 than the regression has it.
+ABOUT, RELATED = Odds(-4.12, 0.18, 2.72, 2.80, 1.29), Odds(-2.41, 0.08, 2.43, 5.29, 2.55)
 # A keyphrase with a smaller strength is not shown.
 LEAST_SHOWN = 0.05
 # A single word gives way to a phrase with it that has at least this strength.
@@ -63,12 +65,19 @@ def of_network(keyphrases: Keyphrases, counts: csr_array, chances: csr_array) ->
 
 
 def of_texts(
-    keyphrases: Keyphrases, texts: TextWords, counts: csr_array, chances: csr_array, evidence: csr_array | None
+    keyphrases: Keyphrases,
+    texts: TextWords,
+    counts: csr_array,
+    chances: csr_array,
+    evidence: csr_array | None,
+    nearness: Nearness,
+    related: float,
 ) -> Iterator[list[ShownKeyphrase]]:
     """Yield the keyphrases of each text, those beyond the network too, the strongest first.
 
     `evidence` has what each text says for each keyphrase besides its mentions. Without it, keyphrases of the network keep
-    their probabilities as strengths.
+    their probabilities as strengths. With it, a keyphrase that the text does not mention is left out if the probability that
+    it is at least related to the text is below `related`.
     """
     units, phrases = keyphrases.units, keyphrases.network.phrases
     numbers = units.words_of(texts)
@@ -77,16 +86,17 @@ def of_texts(
     for text, (end, items) in enumerate(zip(texts.ends.tolist(), of_network(keyphrases, counts, chances), strict=True)):
         known = {item.terms for item in items if item.mentioned}
         if evidence is not None:
-            own, shared = evidence[[text]].toarray()[0], shared_words(keyphrases, numbers[begin:end])
-            items = [
-                item._replace(
-                    strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k]))
-                    if item.mentioned
-                    else _latent_strength(item.strength, float(shared[k]))
-                )
+            own = evidence[[text]].toarray()[0]
+            mentions = [
+                item._replace(strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k])))
                 for item in items
-                if (k := item.keyphrase) is not None
+                if (k := item.keyphrase) is not None and item.mentioned
             ]
+            latent = [item for item in items if not item.mentioned]
+            facts = latent_facts(
+                nearness, counts[[text]], latent, mentions, shared_words(keyphrases, numbers[begin:end])
+            )
+            items = [*mentions, *_latent(latent, facts, related)]
         for chunk in chunks(words, begin, end):
             if chunk.terms not in known:
                 items.append(ShownKeyphrase(written(texts, *chunk.spans[0]), chunk.terms, chunk.strength, None, True))
@@ -103,11 +113,33 @@ def shared_words(keyphrases: Keyphrases, numbers: np.ndarray) -> np.ndarray:
     return np.asarray(shares @ here)
 
 
-def _latent_strength(chance: float, shared: float) -> float:
-    """Return how likely a text is about a keyphrase that it does not mention, but of whose words it has a share."""
-    chance = min(max(chance, LEAST), 1 - LEAST)
-    odds = LATENT_START + LATENT_ODDS * np.log(chance / (1 - chance)) + SHARED * shared
-    return float(1 / (1 + np.exp(-odds)))
+def latent_facts(
+    nearness: Nearness,
+    counts: csr_array,
+    latent: Sequence[ShownKeyphrase],
+    mentions: Sequence[ShownKeyphrase],
+    shared: np.ndarray,
+) -> LatentFacts:
+    """Return the facts about the keyphrases that a text does not mention. `counts` is the text's row of units, `mentions` has
+    the keyphrases that it mentions, and `shared` the share of the words of each keyphrase of the network.
+    """
+    numbers, strong = ([item.keyphrase for item in items if item.keyphrase is not None] for items in (latent, mentions))
+    chances = np.clip([item.strength for item in latent], LEAST, 1 - LEAST)
+    alike, near = nearness.of(numbers, counts, strong, [item.strength for item in mentions])
+    return LatentFacts(np.log(chances / (1 - chances)), shared[numbers], alike, near)
+
+
+def _latent(latent: Sequence[ShownKeyphrase], facts: LatentFacts, related: float) -> Iterator[ShownKeyphrase]:
+    """Yield the keyphrases that a text does not mention with the strength that `facts` give them.
+
+    Those are left out that are unlikely to be related, and single words that the text has in a longer phrase.
+    """
+    strengths, chances = ABOUT.chances(facts), RELATED.chances(facts)
+    for item, strength, chance, shared in zip(
+        latent, strengths.tolist(), chances.tolist(), facts.shared.tolist(), strict=True
+    ):
+        if chance >= related and not (len(item.terms) == 1 and shared > 0.5):
+            yield item._replace(strength=strength)
 
 
 def _strength(chance: float, place: int, evidence: float) -> float:
