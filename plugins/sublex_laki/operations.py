@@ -120,8 +120,10 @@ def keyphrases(
             nothing = (
                 "The text has no strong keyphrase; --perhaps shows those that it is perhaps about."
                 if weaker
-                else f"The text has no keyphrase{' beyond those that it mentions' * latent}: the model knows none of its words, "
-                "or they say too little."
+                else "The text has no keyphrase beyond those that it mentions that is likely related to it; with related=0 "
+                "the model lists less likely ones too."
+                if latent
+                else "The text has no keyphrase: the model knows none of its words, or they say too little."
             )
             shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)
     else:

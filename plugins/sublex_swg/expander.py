@@ -47,7 +47,7 @@ class SWG(Fittable):
     without closeness are left out.
     """
 
-    version = 3
+    version = 4
     docs = 0
     graphs: WordSenses
 
