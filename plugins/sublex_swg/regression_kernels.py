@@ -97,13 +97,28 @@ def _residuals(logits, decays, y, residuals):
 
 
 @inner
+def _sum_of(values, docs, begin, end):
+    """Return the sum of the values of the documents in a part of `docs`.
+
+    Four sums run beside each other, because each addition waits for the one before it.
+    """
+    first = second = third = fourth = 0.0
+    whole = end - (end - begin) % 4
+    for i in range(begin, whole, 4):
+        first += values[docs[i]]
+        second += values[docs[i + 1]]
+        third += values[docs[i + 2]]
+        fourth += values[docs[i + 3]]
+    for i in range(whole, end):
+        first += values[docs[i]]
+    return (first + second) + (third + fourth)
+
+
+@inner
 def _gradients(starts, docs, residuals, gradient):
     """Set the gradient of the loss for every column. It is the sum of the residuals of the column's documents."""
     for j in range(len(gradient)):
-        total = 0.0
-        for i in range(starts[j], starts[j + 1]):
-            total += residuals[docs[i]]
-        gradient[j] = total
+        gradient[j] = _sum_of(residuals, docs, starts[j], starts[j + 1])
 
 
 @inner
@@ -170,19 +185,21 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits, d
     size, width = len(y), len(working)
     begin, items = _by_document(starts, docs, working, size)
     w = weights[working]
-    residuals, change, trial, trial_decays = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    residuals, seconds, change = np.empty(size), np.empty(size), np.empty(size)
+    trial, trial_decays = np.empty(size), np.empty(size)
     loss = _loss(logits, decays)
     gradient, centre, step = np.empty(width), np.empty(width), np.empty(width)
     hessian = np.empty((width, width))
     for _ in range(NEWTON_STEPS):
         _residuals(logits, decays, y, residuals)
-        slope = _slopes(begin, items, residuals, gradient)
+        slope = residuals.sum()
         worst = abs(slope)
         for k in range(width):
+            gradient[k] = _sum_of(residuals, docs, starts[working[k]], starts[working[k] + 1])
             worst = max(worst, _violation(gradient[k], w[k], rho))
         if worst <= goal:
             break
-        curve = _curves(begin, items, y, residuals, centre, hessian)
+        curve = _curves(starts, docs, working, begin, items, y, residuals, seconds, centre, hessian)
         # For given weights, the best intercept has a closed form. With this form, the quadratic problem has only the
         # weights as unknowns.
         for k in range(width):
@@ -209,38 +226,25 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits, d
 
 
 @inner
-def _slopes(begin, items, residuals, gradient):
-    """Set `gradient` to the derivatives of the loss over the working set. Return its derivative for the intercept."""
-    gradient[:] = 0.0
-    slope = 0.0
-    for d in range(len(residuals)):
-        r = residuals[d]
-        slope += r
-        for i in range(begin[d], begin[d + 1]):
-            gradient[items[i]] += r
-    return slope
-
-
-@inner
-def _curves(begin, items, y, residuals, centre, hessian):
+def _curves(starts, docs, working, begin, items, y, residuals, seconds, centre, hessian):
     """Set the second derivatives of the loss over the working set: `hessian`, and `centre`, those with the intercept.
 
-    Returns the second derivative for the intercept.
+    `seconds` is set to the second derivative of each document. Returns their sum, that of the intercept.
     """
-    centre[:] = 0.0
     hessian[:, :] = 0.0
     curve = 0.0
     for d in range(len(y)):
         r = residuals[d]
         h = (r + y[d]) * (1.0 - y[d] - r)
+        seconds[d] = h
         curve += h
         for i in range(begin[d], begin[d + 1]):
-            centre[items[i]] += h
             # The columns of a document ascend, so this fills the upper half.
-            row = hessian[items[i]]
+            k = items[i]
             for m in range(i, begin[d + 1]):
-                row[items[m]] += h
+                hessian[k, items[m]] += h
     for k in range(len(centre)):
+        centre[k] = _sum_of(seconds, docs, starts[working[k]], starts[working[k] + 1])
         for m in range(k):
             hessian[k, m] = hessian[m, k]
     return max(curve, 1e-300)
