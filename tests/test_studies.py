@@ -359,6 +359,7 @@ CHANGES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_runs_again_what_depends_on_it_and_nothing_else(finished, name):
     change, expected = CHANGES[name]
@@ -470,6 +471,7 @@ def change_lock(folder: Path, before: str, after: str) -> None:
     (folder / "study.lock").write_bytes(sealed(body.replace(before, after, 1), LINE))
 
 
+@pytest.mark.slow
 def test_a_check_says_which_figures_moved(command, finished):
     folder = finished.parent / "study-study"
     code, output, _ = command("study", str(finished), "--check")
@@ -790,6 +792,7 @@ def test_texts_on_the_report_are_escaped(study):
     assert "<img" not in page and "49" not in page.split("&lt;img")[1][:40] and page.count("&lt;img") >= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "forged",
     [
@@ -815,6 +818,7 @@ def test_a_forged_record_of_a_comparison_puts_no_markup_on_the_report(study, for
     assert again["demo"].system("BM25").means == first["demo"].system("BM25").means
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forged", [{"values": [[float("nan")]]}, {"values": "x"}, {"qids": None}, {"missing": 3}])
 def test_forged_measures_of_a_run_are_measured_again(study, forged):
     path = study(MINIMAL)

@@ -375,6 +375,7 @@ def test_of_equal_settings_the_nearest_to_the_defaults_is_chosen(small):
     assert {fold.setting.text for fold in same.folds} == {"BM25(k1=1.5, b=0.7)"}
 
 
+@pytest.mark.slow
 def test_a_built_in_name_is_tuned_around_its_learned_weights(tmp_path):
     index = sublex.build(DEMO, tmp_path / "index", store="text,terms")
     for model in index.models_in("better"):
