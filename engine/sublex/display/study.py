@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.forms.lines import Line, Shown, figures, line, table_lines
-from sublex.forms.parts import part_lines
+from sublex.forms.parts import Part, part_lines, parts_markdown
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 def study(result: StudyResult, brief: bool = False) -> Shown:
     """Return the results of a study as Shown; `brief` leaves out comparisons. The exit code is 2 if a system failed."""
 
+    def parts() -> list[Part]:
+        return result.brief_parts() if brief else result.parts()
+
     def lines() -> Iterator[Line]:
-        yield from part_lines(result.brief_parts() if brief else result.parts())
+        yield from part_lines(parts())
         yield line()
         done, kept = counted(_steps(result.done), "step"), counted(_steps(result.kept), "step")
         yield line(f"{done} done, {kept} kept, {result.seconds:.1f} s; all of it is in {result.folder}", indent=0)
 
     shown = figures(result.overview(), lambda: _as_json(result), lines=lines)
+    shown.forms = {**shown.forms, "markdown": lambda: parts_markdown(parts())}
     shown.code = 2 if result.failures else 0
     return shown
 
