@@ -1,4 +1,7 @@
-"""Read the query language: text to a tree. Any text is a query. A form without a meaning is plain text, and a note says so.
+"""Read the query language: text to a tree. Any text is a query.
+
+A *form* is a piece of syntax, such as `stem*` or `year:2015`. A form without a meaning at its place is read as plain
+text, and a note says so.
 
 A scan cuts the text into tokens and pairs the parentheses, in time linear in the text. The parser then reads clauses,
 OR, AND, NOT and single parts, in this order of precedence. It calls itself only for parentheses, whose depth is limited.
@@ -348,7 +351,10 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
 
 
 def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
-    """Return whether no part stands directly after the sign or the name at a place."""
+    """Return whether no part stands directly after the sign or the name at a place.
+
+    `without` has the places of the parentheses without a partner.
+    """
     return place + 1 == len(tokens) or not tokens[place + 1].joined or tokens[place + 1].kind == ")" or (
         place + 1 in without and tokens[place + 1].kind != "head"
     )  # fmt: skip
