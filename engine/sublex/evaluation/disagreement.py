@@ -35,9 +35,9 @@ CAUSES = 3
 
 
 class Wanted(NamedTuple):
-    """How much is shown: topics, documents of each topic, and the depth to which rankings are compared.
+    """The numbers of topics and of documents per topic to show, and the depth to which rankings are compared.
 
-    `measure` is used where there are judgements.
+    `measure` is the measure of both rankings, if there are judgements.
     """
 
     topics: int = 10

@@ -1,7 +1,7 @@
-"""Find forms of query languages in plain text, such as phrases and fields, and say how Sublex reads them.
+"""Find forms of query languages in plain text, and say how Sublex reads them.
 
-A query is plain words unless the user asks for the query language. Hyphens, times, web addresses and formulas are
-ordinary text, and not such forms.
+A *form* is a piece of syntax, such as a phrase in quotation marks or `title:cell`. A query is plain words unless the
+user asks for the query language. Hyphens, times, web addresses and formulas are ordinary text, and not forms.
 """
 
 from __future__ import annotations

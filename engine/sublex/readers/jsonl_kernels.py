@@ -68,7 +68,8 @@ def _marks(buf, tables, marks):
 def _string_end(buf, i, end, marks, m):
     """Return the place of the closing quote of the string that begins at `i`, or -1 if the string is odd.
 
-    Also return the place in `marks` to continue from, and whether the string has escapes.
+    `marks` has the places of special bytes; the search in it begins at `marks[m]`. Also return the place in `marks` to
+    continue from, and whether the string has escapes.
     """
     escaped = False
     while True:
@@ -169,7 +170,10 @@ def _copy(buf, i, end, out, o):
 
 @inner
 def _string(buf, spans, f, out, o, tables):
-    """Write the characters of the string field `f` to `out`. Return the index after them, or -1 if an escape is invalid."""
+    """Write the characters of the string field `f` to `out`, from index `o` on.
+
+    Return the index after them, or -1 if an escape is invalid.
+    """
     if spans[f, 4]:
         return _unescape(buf, spans[f, 2], spans[f, 3], out, o, tables)
     return _copy(buf, spans[f, 2], spans[f, 3], out, o)
