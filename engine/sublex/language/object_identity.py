@@ -365,7 +365,10 @@ class _Hash:
         return _joined("class", *_texts(kind.__name__), self.of(kind.__bases__), self._namespace(vars(kind), UNREAD))
 
     def _namespace(self, names: Mapping[str, Any], unread: Collection[str] = ()) -> bytes:
-        """Return the hash of the attributes of an object or a class."""
+        """Return the hash of the attributes of an object or a class: `names` maps their names to values.
+
+        The attributes in `unread` do not count.
+        """
         seen, parts = self.seen, []
         seen.sizes.append((names, len(names)))
         for name, value in names.items():

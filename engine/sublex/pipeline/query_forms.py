@@ -145,9 +145,9 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
 
 
 def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str:
-    """Return a sentence that names the query language, and translates operators of other engines into its forms.
+    """Return a sentence on how to choose the query language, and how it writes operators of other engines in `texts`.
 
-    Return "" if the language reads none of these kinds of forms.
+    `kinds` are the kinds of forms that were found. Return "" if the query language reads none of them.
     """
     if all(kind in (*UNREAD, "range") for kind in kinds):
         return ""

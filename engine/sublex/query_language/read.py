@@ -283,7 +283,10 @@ def _of_brackets(brackets: str, ends: list[str]) -> tuple[str, list[str]]:
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
-    """Add a note about a prefix, a fuzzy word or a weight that stands between quotation marks and so is plain text."""
+    """Add a note if there is a prefix, a fuzzy word or a weight between quotation marks, where it is plain text.
+
+    `written` is the text between the marks, and `slop` the number behind them.
+    """
     form = _FORM_WITHIN.search(written)
     if not form:
         return

@@ -2,6 +2,11 @@
 
 `scan` is called by `readers.jsonl`. It reads only plain well-formed records, and marks every other line as odd.
 Python's `json` then reads the odd lines.
+
+The functions read the bytes `buf`, from `i` up to `end`, and write to an array from an index such as `o` on. `tables`
+has the meanings of bytes, and `marks` the places of quotes, backslashes and control characters; `m` is a place in
+`marks`. `spans` has a row for each field of the record, as `_fields` writes it. `chosen` has the numbers that `_roles`
+writes.
 """
 
 from __future__ import annotations

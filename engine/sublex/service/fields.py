@@ -16,7 +16,7 @@ from sublex.tools.messages import cut, nearest
 
 # Parameters that only the owner of a server decides.
 OF_THE_OWNER = frozenset(("workers", "memory"))
-# What completes a parameter that holds an expression, and one that holds a path of which the server knows nothing.
+# The values of `Parameter.completes` for expressions, and for paths, which requests cannot name.
 EXPRESSIONS = frozenset(("expression", "model", "fittable", "expander"))
 PATHS = frozenset(("file", "index", "index or file"))
 # The parameters in which an operation takes what the server was given, each with the kind of file.

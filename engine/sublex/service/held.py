@@ -39,12 +39,12 @@ class Generation:
 
     @cached_property
     def covering(self) -> Index:
-        """The index, ranking with models that lack documents, too."""
+        """The index in a form that also ranks with models that do not cover all documents."""
         return self.index.uncovered()
 
     @cached_property
     def reader(self) -> QueryReader:
-        """What tells how queries are read."""
+        """The reader that shows how queries are read."""
         return QueryReader(self.index.snapshot)
 
     @property

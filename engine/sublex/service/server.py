@@ -243,7 +243,7 @@ class Server:
         return {path: places[path] for path in sorted(places, key=len, reverse=True) if os.sep in path}
 
     def _with_names(self, sentence: str) -> str:
-        """Return a sentence with the names of indexes and files in place of their paths, which are none of a client's business."""
+        """Return a sentence with the names of indexes and files in place of paths, which clients must not learn."""
         for path, name in self._places.items():
             sentence = sentence.replace(path, name)
         return sentence
@@ -289,7 +289,10 @@ class Server:
         }
 
     def grades(self, topic: str) -> dict[str, int]:
-        """Return the grades of a topic in all files of judgements. The first file, which is that of users, has the last word."""
+        """Return the grades of a topic in all files of judgements.
+
+        If they differ, the first file counts: that of users.
+        """
         found: dict[str, int] = {}
         for name in reversed(self.files.names("judgements")):
             qrels = self.files.judgements(name)

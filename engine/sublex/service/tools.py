@@ -1,6 +1,6 @@
 """The operations that read, as tools of the Model Context Protocol: at /mcp of a server, and over standard input and output.
 
-The official SDK does the talking. It takes a second to import, so it is imported at the first request for it.
+The official SDK implements the protocol. It takes a second to import, so it is imported at the first request for it.
 """
 
 from __future__ import annotations

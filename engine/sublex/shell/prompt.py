@@ -154,7 +154,7 @@ class Talker:
         self.status = status
 
     def _follow(self, session: Session) -> None:
-        """Show the reading of queries with the session's present snapshot."""
+        """Show the reading of queries with the session's current snapshot."""
         if self.reader is None or self.reader.snapshot is not session.index.snapshot:
             self.reader = QueryReader(session.index.snapshot)
 

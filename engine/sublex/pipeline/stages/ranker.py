@@ -92,7 +92,10 @@ def search_among(searcher: Searcher, query: Terms, masks: Sequence[Mask], k: int
 
 
 def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, weight: float, doc: int) -> Explanation:
-    """Return the explanation of the amount that a query term adds. If the document lacks the term, it is only evidence."""
+    """Return the explanation of the amount that a query term adds to a document's score:
+
+    `weight` times the ranker's score. If the document lacks the term, the explanation is only evidence.
+    """
     snapshot = searcher.snapshot
     label = snapshot.corpus.surface(term)
     origins = ", ".join(dict.fromkeys(t.origin for t in query.terms if t.term == term))
