@@ -160,11 +160,7 @@ class Sizes:
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value from JSON is a text without half characters.
-
-    JSON can write one half of a character that takes two code units in UTF-16. Python reads such a half, and then fails to
-    write it as UTF-8.
-    """
+    """Return whether a value from JSON is a text without lone surrogates, which JSON can write, but UTF-8 cannot."""
     return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 
 

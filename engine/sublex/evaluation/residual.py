@@ -29,7 +29,7 @@ FLATTERED_RUNS = (
 
 
 def flattered_runs(systems: Sequence[System], residual: str) -> list[str]:
-    """Return a sentence on the runs whose metadata say that they rank the documents from which they learned; [] if none does."""
+    """Return a sentence on the runs that, as their metadata say, rank the documents from which they learned, or []."""
     made = {each.name: value_at(each.run.metadata, ("method",)) for each in systems}
     names = [
         name for name, method in made.items() if value_at(method, ("judged",)) and not value_at(method, ("residual",))

@@ -1,4 +1,7 @@
-"""Operations are the requests of users. Each is declared once. The command line and the shell are made from this table.
+"""Operations are the requests of users. Each is declared once.
+
+A *face* is a program in which users meet Sublex: the command line, the shell or the service. The faces are made from
+the table of operations.
 
 An operation is a typed function with the decorator `operation`. It gets an `OperationContext`, which gives it the
 index, messages and progress of the face that called it. It returns `Shown`, and prints nothing:

@@ -233,7 +233,11 @@ def in_field(name: str, node: Node) -> Node:
 
 
 def any_of(node: Node) -> Node:
-    """Return a group of values of a column. A document has to have one of the values that stand side by side without a sign."""
+    """Return the tree for a group of values of a column, as in `category:(a b)`.
+
+    Values without a sign are joined by OR. If a value has the sign +, the values without a sign are left out, because
+    they cannot add to scores.
+    """
     group = _with(node, any_of)
     if not isinstance(group, Clauses) or not group.clauses:
         return group

@@ -46,7 +46,7 @@ class GivenFiles:
     def usual(self, kind: str) -> list[str]:
         """Return the names of the files of a kind, in the order in which a request without a name tries them.
 
-        The file into which users judge comes last, so that a judgement changes no figure of a link.
+        The file into which users judge comes last, so that their judgements do not change the figures of a shared link.
         """
         named = self.paths[kind]
         return sorted(named, key=lambda name: named[name] == self.judge)

@@ -1,4 +1,4 @@
-"""Who may ask: the names of the server in Host, the page in Origin, the token; and the headers of every answer."""
+"""Decide which requests are answered, by their headers Host and Origin and by the token. Also the headers of answers."""
 
 from __future__ import annotations
 

@@ -113,11 +113,14 @@ class Server:
         return Refused(404, f"No operation {name[:80]!r}; {hint}{known}.")
 
     def given(self, served: Served, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Return the values of fields that a query string gives. Raise Refused for what an operation does not take."""
+        """Return the values of fields from a query string.
+
+        Raise Refused for a field or value that the operation refuses.
+        """
         return self._complete(served, texts, lambda field, value: field.read(value))
 
     def taken(self, served: Served, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of fields that a JSON body gives. Raise Refused for what an operation does not take."""
+        """Return the values of fields from a JSON body. Raise Refused for a field or value that is not allowed."""
         return self._complete(served, body, lambda field, value: field.take(value))
 
     def _complete(

@@ -30,7 +30,7 @@ def is_installed() -> bool:
 
 
 def schema_of_tool(server: Server, name: str) -> dict[str, Any]:
-    """Return what a tool takes, as a JSON schema."""
+    """Return the JSON schema of a tool's arguments."""
     fields = server.served[name].fields.values()
     properties = {
         each.name: {**each.schema(), "description": each.help} if each.help else each.schema() for each in fields

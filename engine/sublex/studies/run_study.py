@@ -1,4 +1,4 @@
-"""Run a study: build what is missing, run and compare the systems of each set of topics, and write the folder of the study."""
+"""Run a study: build missing indexes, run and compare the systems on each set of topics, and write the results."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def index_path(work: StudyWork, plan: IndexPlan) -> Path:
 
 
 def open_index(work: StudyWork, plan: IndexPlan) -> Index:
-    """Open an index that is there."""
+    """Open the index of a plan, which must exist."""
     return Index(index_path(work, plan), load_registry=lambda: work.registry)
 
 
@@ -388,7 +388,7 @@ def model_fingerprint(index: Index, model: str) -> str:
 
 
 def run(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan) -> Made:
-    """Return a system with its run, which is read from the folder of the study if it is there."""
+    """Return a system with its run. A run that was made before with the same identity is read from the study's folder."""
     if system.runs:
         return _given(work, topics, system)
     name, file = f"{topics.name}/{system.name}", run_file(topics, system)

@@ -74,7 +74,7 @@ class StudyStore:
         return is_sealed(self.folder / LOCK)
 
     def check(self) -> None:
-        """Raise InputError if no study wrote the files in the folder, or if a link replaces a folder in it."""
+        """Raise InputError if the folder has files but no sound lock of a study, or if it has a symbolic link."""
         place = self.folder
         if not os.path.lexists(place):
             return
