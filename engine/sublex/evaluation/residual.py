@@ -29,7 +29,11 @@ FLATTERED_RUNS = (
 
 
 def flattered_runs(systems: Sequence[System], residual: str) -> list[str]:
-    """Return a sentence on the runs that, as their metadata say, rank the documents from which they learned, or []."""
+    """Return a list with a sentence on the runs that rank documents from which they learned, as their metadata say.
+
+    `residual` is the option that leaves these documents out, for the sentence. The list is empty if there is no such
+    run.
+    """
     made = {each.name: value_at(each.run.metadata, ("method",)) for each in systems}
     names = [
         name for name, method in made.items() if value_at(method, ("judged",)) and not value_at(method, ("residual",))

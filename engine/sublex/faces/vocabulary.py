@@ -100,7 +100,7 @@ def _written(segment: Segment) -> Strings:
 
 
 def _joined(parts: list[Strings]) -> Strings:
-    """Join strings of several arenas into one arena."""
+    """Return the strings of several `Strings` as one."""
     ends = np.cumsum([0, *(len(part.arena) for part in parts)])
     starts = np.concatenate([part.starts + end for part, end in zip(parts, ends, strict=False)])
     return Strings(np.concatenate([p.arena for p in parts]), starts, np.concatenate([p.sizes for p in parts]))

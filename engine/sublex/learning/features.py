@@ -145,7 +145,7 @@ def features(
 def _rows_of_all(
     first: Scorer, rest: Sequence[Scorer], queries: Sequence[Query], group: Sequence[int]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the candidates and their features for each query of a group, which has places in `queries`.
+    """Return the candidates and their features for each of the queries whose places in `queries` are in `group`.
 
     `first` finds the candidates, and the scores by each of `rest` are the features.
     """

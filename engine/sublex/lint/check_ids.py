@@ -99,7 +99,7 @@ class Match(NamedTuple):
 
 
 def match(mine: Strings, theirs: Strings) -> Match:
-    """Find the strings that two files have in common."""
+    """Return which strings of each of two files the other one has."""
     table = Interner()
     a, b = number(table, mine), number(table, theirs)
     in_mine, in_theirs = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)

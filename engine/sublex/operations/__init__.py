@@ -23,8 +23,9 @@ shell; help and completion in both; and `:to-cli` and `:to-python`. In the shell
 it remembers (the query, the ranker, the profile, ranks in place of docnos). If a message names the operation to call
 next, the name is data, a `Step`, which each face turns into its own words.
 
-`SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of its
-operations is asked for. Plugins add operations by the hook `register_operations`.
+`SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of
+its operations is asked for. Plugins add operations by the hook `register_operations`. A function whose name ends in
+`_code` returns the Python code of a call of an operation; `given` has the arguments of the call by name.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from sublex.operations.searching import call_code, give, read_query, reading_not
 
 
 def explain_code(given: Mapping[str, Any]) -> str:
-    """Return code for one explanation, or for two."""
+    """Return Python code for a call of `explain`: for one explanation, or for those of two documents."""
     codes = [call_code("explain", given, repr(docno)) for docno in (given["docno"], given["versus"]) if docno]
     return codes[0] if len(codes) == 1 else f"({', '.join(codes)})"
 

@@ -203,7 +203,7 @@ def _takes_seed(call: Call, index: Index) -> bool:
 
 
 def card_code(given: Mapping[str, Any]) -> str:
-    """Return code for a card or for the list of all fitted models."""
+    """Return Python code for a call of `card`: for the facts of one fitted model, or for the list of all."""
     return f"index.card({given['expression']!r})" if given["expression"] else "index.fitted"
 
 
@@ -271,7 +271,7 @@ def _named(context: OperationContext, text: str) -> str:
 
 
 def forget_code(given: Mapping[str, Any]) -> str:
-    """Return code that removes models."""
+    """Return Python code for a call of `forget`, which removes fitted models."""
     arguments = [*map(repr, given["expressions"]), *(["labels=True"] if given["labels"] else [])]
     return f"index.forget({', '.join(arguments)})"
 

@@ -124,7 +124,7 @@ def _cells(column: Column) -> Any:
 
 
 def _listed(column: Column, values: np.ndarray) -> np.ndarray:
-    """Return `values`, the values of a column as `_cells` converted them, for lists: dates become `datetime.date`."""
+    """Return the values of a column for lists: an array of `datetime.date` for dates, otherwise `values`."""
     return column.values.astype("datetime64[D]").astype(object) if column.kind == "date" else values
 
 

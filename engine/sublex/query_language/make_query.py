@@ -286,7 +286,7 @@ class Maker:
 
 
 def _leaf(node: Node) -> Node:
-    """Return a part without its field."""
+    """Return the part within a field. Any other part is returned unchanged."""
     return node.part if isinstance(node, Field) else node
 
 

@@ -564,7 +564,7 @@ class _QueryParser:
         return is_near or value[0] in _BEGINS or (name[0].islower() and name.isidentifier() and not value[0].isdigit())
 
     def _operation(self, head: _Token) -> Node | None:
-        """Read the parts of an operator."""
+        """Read the parts of the operator that begins with `head`, and return the operator; None if it has no words."""
         kind, width, field, _ = head.value
         parts: list[Node] = []
         while self.at < head.pair:

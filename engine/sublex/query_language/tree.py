@@ -280,7 +280,7 @@ def visible(text: str) -> str:
 
 
 def _coded(match: re.Match[str]) -> str:
-    """Return a character that cannot be seen as its code."""
+    """Return the code of a matched character that cannot be seen."""
     return f"\\u{{{ord(match[0]):x}}}"
 
 

@@ -74,7 +74,7 @@ class _MemberStream(Guarded):
 
 
 class Archive:
-    """The reader of an archive. For each member, the function `detect` gives the reader of the member."""
+    """The reader of an archive. The function that makes it takes `detect`, which returns the reader of a member."""
 
     def __init__(self, detect: Detect):
         self._detect = detect

@@ -134,7 +134,10 @@ def _default_columns(first: tuple[str, ...], path: str, known: FieldNames) -> tu
 
 
 def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: FieldNames) -> Iterator[Document]:
-    """Yield the row as a document, or report it as malformed."""
+    """Yield the row as a document, or report it as malformed.
+
+    `names` are the columns, and `known` the fields with a role.
+    """
     line, values = row
     report.line = line
     try:

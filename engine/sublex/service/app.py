@@ -192,7 +192,7 @@ class App:
         await self._send(send, 200, JSON, self.schema)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send a file of the page."""
+        """Answer a request for a file of the page."""
         name = scope["path_params"].get("name") or "index.html"
         found = self.files.get(name)
         if found is None:

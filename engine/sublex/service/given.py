@@ -82,7 +82,7 @@ class GivenFiles:
         return self._once("judgements", name, sublex.read_qrels)
 
     def runs(self, names: Sequence[str]) -> list[Any]:
-        """Return the runs of files as systems of a comparison, called by their tags where these differ."""
+        """Return the runs of files as systems of a comparison, named by their tags if these differ."""
         from sublex.evaluation.systems import System
 
         runs = [(name, self._once("runs", name, sublex.read_run)) for name in names]

@@ -1,4 +1,4 @@
-"""Decide which requests are answered, by their headers Host and Origin and by the token. Also the headers of answers."""
+"""Decide which requests are answered, by their headers Host and Origin and by a token. Also the headers of answers."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Endpoint:
         )
 
     async def close(self) -> None:
-        """End what was started."""
+        """End the tasks of the SDK, if they were started."""
         self._over.set()
         if self._running is not None:
             await self._running

@@ -95,7 +95,7 @@ class Talker:
         return self.session is not None and self.session.ended
 
     def start(self) -> None:
-        """Begin to prepare, once."""
+        """Start the thread that prepares the session. Further calls do nothing."""
         if not self._started:
             self._started = True
             threading.Thread(target=self._prepare, daemon=True).start()

@@ -133,7 +133,7 @@ def compare_all(
 
     `scores` has a row per system and a column per topic. The correction "tukey" is also a test, and replaces `test` in
     the returned pairs. The field `corrected` of a pair is then Tukey's p. The field `p` uses the same difference and
-    the same error, without a correction for the other pairs.
+    the same standard error, without a correction for the other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape

@@ -114,7 +114,7 @@ class ExperimentResult(NamedTuple):
         return Table(["case", *self.measures], rows)
 
     def parts(self) -> list[Part]:
-        """Return a title and the table, or why there is none."""
+        """Return a title and the table as parts; if the experiment failed, the reason in place of the table."""
         title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression.partition('(')[0]}"
         return [self.failure] if self.failure else [title, self.table()]
 
@@ -519,7 +519,7 @@ class StudyResult(InParts):
         return data_frame(self.experiment_columns())
 
     def experiment_columns(self) -> dict[str, Any]:
-        """Return the figures of experiments by unit as columns."""
+        """Return the figures of experiments as columns, with a row for each experiment, case, unit and measure."""
         rows = [
             (each.name, case.name, unit, measure, value)
             for each in self.experiments
@@ -531,7 +531,7 @@ class StudyResult(InParts):
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def columns(self) -> dict[str, Any]:
-        """Return the measures by topic as columns."""
+        """Return the measures by topic as columns, with a row for each set of topics, system and topic."""
         rows = [
             (each.name, system.name, qid, *values)
             for each in self.sets

@@ -388,7 +388,7 @@ def model_fingerprint(index: Index, model: str) -> str:
 
 
 def run(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan) -> Made:
-    """Return a system with its run. A run that was made before with the same identity is read from the study's folder."""
+    """Return a system with its run. A run of the same identity that was made before is read from the study's folder."""
     if system.runs:
         return _given(work, topics, system)
     name, file = f"{topics.name}/{system.name}", run_file(topics, system)

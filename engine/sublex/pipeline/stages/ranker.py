@@ -21,7 +21,7 @@ FEW = 50
 
 
 class ScoringOnce(Scoring):
-    """A stage on one state. A document that the stage has found keeps its score, and is not scored again."""
+    """The base of scorings that score no document twice: a document that was found keeps its score."""
 
     hits: Hits | None = None
 
@@ -44,7 +44,7 @@ class ScoringOnce(Scoring):
 
 
 class RankerScoring(ScoringOnce):
-    """A ranker on one state."""
+    """A ranker applied to one `State`, the query and the hits so far."""
 
     def __init__(self, searcher: Searcher, state: State):
         self.searcher, self.state = searcher, state

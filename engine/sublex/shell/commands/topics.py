@@ -98,8 +98,9 @@ def judge(
 
     :judge --form FILE reads a form that `sublex pool` wrote and a person filled in, and writes all its judgements.
 
-    Before the first judgement in a file that it did not make, it asks; where nobody can answer, --write is needed. The file
-    is replaced in one step, so it is never half written. A judgement that was there is changed. :unjudge takes it back.
+    :judge asks before it first changes a file that it did not make; where nobody can answer, --write is needed. The
+    file is replaced in one step, so it is never half written. An earlier judgement of the document is changed. :unjudge
+    takes the last judgement back.
     """
     path = _judgements(session)
     if form:
