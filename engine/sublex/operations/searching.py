@@ -78,14 +78,12 @@ def search(
     Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
     is a query; write -- before a query that begins with a dash.
 
-    Args:
-        facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as topics, and show
-            the N most frequent.
-        of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
-        show: Show the values of these columns, such as year,category; that of a sort stage is shown anyway.
-        start: Show the hits from this rank on; -k is their number.
-        docnos: Show ranks, scores and docnos alone; read no titles and texts, and say nothing of the words of the query.
-        parts: In JSON, give titles and passages also as pieces, each with the term of the query that it is, or "".
+        Args: facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as
+        topics, and show the N most frequent. of: A column, such as year, or a fitted model, such as lda(k=20), that
+        --facets counts; may be given several times. show: Show the values of these columns, such as year,category; that
+        of a sort stage is shown anyway. start: Show the hits from this rank on; -k is their number. docnos: Show ranks,
+        scores and docnos alone; read no titles and texts, and say nothing of the words of the query. parts: In JSON,
+        also cut titles and passages into pieces, each with the term of the query that it matches, or "".
 
     Examples:
         sublex search demo "cranes by the river"

@@ -351,7 +351,7 @@ def _grade(lines: Sequence[str]) -> int | None:
 
 
 def _in_room(name: str) -> bool:
-    """Return whether an operation of the table belongs to no face alone."""
+    """Return whether an operation in the table is for all faces, and not for a single one."""
     return not NAMES[name].startswith("sublex.")
 
 

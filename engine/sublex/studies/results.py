@@ -120,7 +120,7 @@ class ExperimentResult(NamedTuple):
 
 
 def figure(value: float) -> str:
-    """Return a figure of an experiment as text, with four decimals; with none from 1,000 on, and for a count."""
+    """Return a figure of an experiment as text, with four decimals. Counts and numbers from 1,000 on have none."""
     return f"{value:,.0f}" if abs(value) >= 1000 or is_count(value) else f"{value:.4f}"
 
 

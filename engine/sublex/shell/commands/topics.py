@@ -133,9 +133,9 @@ def _judge_form(session: Session, path: Path, form: Path, write: bool) -> Shown:
 
 @operation(needs=Needs.SESSION)
 def unjudge(session: Session, write: Write = False) -> Shown:
-    """Take back the last judgement that :judge wrote into the loaded file, and then the one before, also of earlier sessions.
+    """Take back the last judgement that :judge wrote into the loaded file. The next call takes back the one before.
 
-    A judgement that was changed gets its grade from before.
+    Judgements of earlier sessions can be taken back too. A judgement that was changed gets its grade from before.
     """
     path = _judgements(session)
     _expect_leave(session, path, write, ":unjudge --write")
