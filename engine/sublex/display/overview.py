@@ -68,7 +68,7 @@ def overview(index: Index, terms: int) -> Shown:
 
 
 def _columns(index: Index) -> dict[str, str]:
-    """Return the fact "columns" of the overview: the columns of an index with their types. Return {} without columns."""
+    """Return the fact "columns" of the overview: the columns of an index with their types. Return {} if it has none."""
     columns = index.snapshot.columns
     return {"columns": ", ".join(f"{name}:{kind}" for name, kind in columns.items())} if columns else {}
 
