@@ -34,7 +34,10 @@ def study(result: StudyResult, brief: bool = False) -> Shown:
 
 
 def _steps(names: Sequence[str]) -> int:
-    """Return the number of steps that a plan lists: measuring and comparing belong to the runs."""
+    """Return the number of steps as a plan counts them.
+
+    Measuring and comparing are parts of the runs, and do not count.
+    """
     return len({name for name in names if name.partition(" ")[0] not in ("measures", "comparison")})
 
 
@@ -79,7 +82,10 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
 
 
 def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
-    """Return the figures of a study that moved as Shown. The exit code is 1 if any figure moved."""
+    """Return the result of a check of a study as Shown: the figures that moved. The exit code is 1 if any figure moved.
+
+    Without a lock, figures were compared only with the expected ones.
+    """
     number = sum(len(system.means) for each in result.measured for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"
     against = against if has_lock else "the expected figures"

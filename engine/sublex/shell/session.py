@@ -112,7 +112,7 @@ class Session:
             return self._index
 
     def reopen(self) -> None:
-        """Open the present generation of the index. The last results stay."""
+        """Open the current generation of the index. The last results stay."""
         self._index = None
         assert self.index
 

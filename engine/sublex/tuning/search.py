@@ -104,7 +104,7 @@ def settings_of(
     seed: int,
     profile: str | None = None,
 ) -> list[Expression]:
-    """Return the resolved expressions of the settings that `tune` tries.
+    """Return the resolved expressions of the settings that `tune` tries for an expression with ranges.
 
     The expression of the defaults is included if it can run.
     """
@@ -176,7 +176,10 @@ def _planned(
     samples: int,
     seed: int,
 ) -> tuple[list[space.Slot], _Plan]:
-    """Return the ranges of an expression, and the plan of the search for their numbers. The search starts from `learned`."""
+    """Return the ranges of the expression `tree`, and the plan of the search for their numbers.
+
+    The search starts from the numbers `learned`, or without them from the defaults.
+    """
     slots = space.slots(tree, composer.registry, defaults)
     if learned:
         slots = [slot._replace(default=number) for slot, number in zip(slots, learned, strict=True)]
@@ -195,9 +198,11 @@ def _plan(
     composer: Composer,
     defaults: Defaults,
 ) -> _Plan:
-    """Return the plan of a search. `start` has the default numbers. Settings with the same printed form count as one.
+    """Return the plan of a search.
 
-    If settings have equal means, the one nearest to the defaults wins. If they are equally near, the first wins.
+    `numbers` has the numbers of each setting, one for each of `slots`, the ranges of `tree`. `start` is the expression
+    with the default numbers. Settings with the same printed form count as one. If settings have equal means, the one
+    nearest to the defaults wins. If they are equally near, the first wins.
     """
     runs: dict[str, Expression] = {}
     order: dict[str, tuple] = {}
@@ -225,9 +230,9 @@ def _plan(
 def _default(
     plain: Expression, slots: Sequence[space.Slot], composer: Composer, defaults: Defaults
 ) -> tuple[Setting, Expression] | None:
-    """Return the setting of the defaults and its resolved expression.
+    """Return the setting of `plain`, the expression with default numbers, and its resolved expression.
 
-    Return None if a range stands for a required value, or if a model of the defaults is not fitted.
+    Return None if the expression cannot run: a range stood for a required value, or a model is not fitted.
     """
     try:
         resolved = composer.registry.resolve_all(plain, defaults)
@@ -270,7 +275,10 @@ def _run(
 def _cross_validated(
     plan: _Plan, scores: np.ndarray, parts: Sequence[np.ndarray], qids: Sequence[str]
 ) -> tuple[np.ndarray, tuple[Fold, ...]]:
-    """Return each topic's score under the setting that is best outside the topic's fold, and the folds."""
+    """Return each topic's score under the setting that is best outside the topic's fold, and the folds.
+
+    `scores` are those of the runs by topic. `parts` has the places of the topics of each fold in `qids`.
+    """
     held_out, folds = np.empty(len(qids)), []
     for part in parts:
         others = np.setdiff1d(np.arange(len(qids)), part)

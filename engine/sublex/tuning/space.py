@@ -1,4 +1,7 @@
-"""The settings of an expression with ranges: find the ranges, and choose the numbers to try for each."""
+"""The settings of an expression with ranges: find the ranges, and choose the numbers to try for each.
+
+A `Slot` is a range with facts about the number that replaces it. It is not one of the slots of a searcher's arena.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +206,8 @@ def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]
 def _parameter(component: str, param: Param | None, name: str, shown: str, value: Any, own: Any) -> Place:
     """Return a function that makes the slot of a parameter, or of an item of its list. `shown` is the slot's name.
 
-    An undeclared parameter is accepted here, because resolving the expression raises an error for it.
+    `value` is the value of the parameter: the range itself, or a list with ranges. `own` has the profile's defaults of
+    the component. `param` may be None: resolving the expression raises an error for an undeclared parameter.
     """
 
     def place(given: Range) -> Slot:
