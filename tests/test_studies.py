@@ -848,7 +848,9 @@ def test_a_new_study_runs_as_it_is_written(command, tmp_path):
     # Markdown has all parts, as the lines do, and not only the table of means.
     code, output, _ = command("study", "own/new.toml", "--format", "markdown")
     lines = output.splitlines()
-    assert code == 0 and lines[0] == "new: 30 topics, 252 documents" and any(each.startswith("| --- |") for each in lines)
+    assert (
+        code == 0 and lines[0] == "new: 30 topics, 252 documents" and any(each.startswith("| --- |") for each in lines)
+    )
     assert any(each.startswith(r"| b | BM25 \>\> RM3 \>\> BM25 |") for each in lines)
     assert lines[-1].startswith("* ")
     # All that the comments propose can be used.
