@@ -189,7 +189,7 @@ def _copied(part: Path, segment: Segment, to: Directory) -> SegmentEntry:
 
 
 def _range(segments: Sequence[Segment], begin: int, end: int) -> Iterator[Segment]:
-    """Yield shares of segments that together have the live documents `begin` to `end` - 1, counted over all segments."""
+    """Yield shares of segments that together have the live documents `begin` to `end` - 1 of all segments."""
     first = 0
     for segment in segments:
         places = first + np.cumsum(~segment.dead) - 1

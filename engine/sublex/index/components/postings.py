@@ -1,6 +1,7 @@
 """Posting lists: for each term the documents that hold it, ascending, and the term's frequency in each of them.
 
-Every 128 postings of a term form a bit-packed block; the rest of the list is in a byte code. The kernels encode and decode.
+Every 128 postings of a term form a bit-packed block; the rest of the list, its tail, is in a byte code. Kernels encode
+and decode.
 """
 
 from __future__ import annotations
