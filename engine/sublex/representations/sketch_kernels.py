@@ -1,6 +1,6 @@
 """Kernels that estimate scores by sketches. Callers check the arguments.
 
-Estimates are values from -2 to 2 that order documents as their scores do. `finding.Measure` says how a document's value
+Estimates are values from -2 to 2 that order documents as their scores do. `probes.Measure` says how a document's value
 follows from a cosine and from the norm of its vector; kernels get the measure as its four numbers. Without `norms`, m is 1.
 """
 
@@ -192,7 +192,7 @@ def spread_of(error, tail, norm, measure, bounds):
 
 @kernel((CODES, I16, F32, I64, float64, F64, MEASURE, F32))
 def estimate(codes, query, scales, docs, scale, norms, measure, estimates):
-    """Set estimates[n] to the value of a cosine: the product of the codes of docs[n] with a query, times `scale` and the document's."""
+    """Set estimates[n] to the value of docs[n]; its cosine is the product of both codes, times both scales."""
     width = len(query)
     rows = np.empty((ROWS, width), np.int8)
     for begin in range(0, len(docs), ROWS):
@@ -245,7 +245,10 @@ def estimate_all(codes, query, scales, live, scale, errors, tails, norms, measur
 
 @kernel((F32, I64, F32, F32, F64, MEASURE, MEASURE))
 def lower(estimates, docs, errors, tails, norms, measure, bounds):
-    """Lower each estimate to the least value that the document docs[n] may have; -inf if that is not known."""
+    """Replace each estimate by a lower bound of the value of its document, docs[n]; -inf if none is known.
+
+    `errors` and `tails` are fields of `sketch.Sketch`, and `bounds` those of `spread_of`.
+    """
     for n in range(len(docs)):
         doc = docs[n]
         tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0
