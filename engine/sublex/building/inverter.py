@@ -198,7 +198,8 @@ class _FieldLists(NamedTuple):
 class _Group(NamedTuple):
     """The posting lists of consecutive batches, in the form of `BatchCounts`, joined end to end.
 
-    Batch b has the lists and documents from `list_starts[b]` and `first_docs[b]` on, and its data starts at `data_starts[b]`.
+    The lists of batch b begin at the place `list_starts[b]`, and their data at `data_starts[b]`. Its documents are
+    numbered from `first_docs[b]` on.
     """
 
     terms: np.ndarray

@@ -62,7 +62,7 @@ class FoundMatrices(MatchedVectors):
         self._written += len(values)
 
     def _numbered(self, tokens: Sequence[str], rows: int) -> np.ndarray:
-        """Return the number of the token of each of `rows` rows, -1 for an unknown token.
+        """Return the number of the token of each of `rows` rows, -1 for a row without a token.
 
         New tokens get the next numbers.
         """

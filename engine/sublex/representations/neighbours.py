@@ -102,7 +102,7 @@ def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = m
 
 
 def in_order(blocks: Iterable[NeighbourLists]) -> Iterator[tuple[slice, NeighbourLists]]:
-    """Yield consecutive blocks of lists, each after the slice of its places."""
+    """Yield (places, block) for consecutive blocks of lists; `places` is the slice that a block takes in all lists."""
     place = 0
     for lists in blocks:
         yield slice(place, place := place + len(lists.docs)), lists
@@ -113,9 +113,9 @@ def likely_nearest(
 ) -> Iterator[tuple[np.ndarray, NeighbourLists]]:
     """Yield, in blocks, the likely nearest documents of the vectors `some` among the documents of a large segment.
 
-    Each block comes after the places of its vectors in `some`. The nearest documents of a vector are looked for in the
-    clusters nearest to it, so a few of them may be missing. A vector that is 0 is not among the results, and has no
-    neighbours. `others` and `first` are as in `nearest`.
+    Each item is (places, lists): the places of vectors in `some`, and their lists. The nearest documents of a vector
+    are looked for in the clusters nearest to it, so a few of them may be missing. A vector that is 0 is not among the
+    results, and has no neighbours. `others` and `first` are as in `nearest`.
     """
     from sublex.representations import neighbour_kernels
 

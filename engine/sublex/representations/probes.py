@@ -186,7 +186,7 @@ def probe_of(segment: SketchedSegment, sketch: Sketch, unit: np.ndarray, measure
 
 
 def whole_numbers(entries: np.ndarray, levels: int) -> tuple[np.ndarray, float]:
-    """Return entries rounded to whole numbers from -`levels` to `levels` of steps, and the size of a step."""
+    """Return entries as whole numbers of steps, from -`levels` to `levels`, and the size of a step."""
     scale = max(float(np.abs(entries).max()) / levels, float(np.finfo(np.float32).tiny))
     return np.rint(entries / scale).astype(np.int16), scale
 

@@ -94,12 +94,12 @@ def estimate_by_prefixes(signs, planes, totals, scales, lengths, shares, measure
 def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, pluses):
     """Write to `chosen` the live documents whose value may be `least` or more by a rough estimate.
 
-    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are 1.
-    An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
+    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are
+    1. An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
     document's length. The entries of the query are whole numbers of 3 bits: planes[k] has bit k of each entry. `first`
-    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated, for the
-    first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are norms as shares
-    of the longest, whose m is the first number of the measure.
+    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated,
+    for the first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are
+    norms divided by the longest; m is a share times the first number of the measure.
     """
     reach, slope = np.float32(measure[0]), np.float32(measure[1])
     total, scale, margin = np.float32(first[0]), np.float32(first[1]), np.float32(first[2]) * slope
@@ -179,9 +179,8 @@ def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluse
 def spread_of(error, tail, norm, measure, bounds):
     """Return the largest difference between the value of a document and its estimate.
 
-    The cosine differs from the one that was estimated by at most error · norm + tail · tail + slack, where the second
-    factors and slack are in `bounds`. The last of `bounds` is the error of scores, as a share of the largest value that a
-    document of this norm can have.
+    The cosine differs from the estimated one by at most error · bounds[0] + tail · bounds[1] + bounds[2]. bounds[3] is
+    the error of scores, as a share of the largest value that a document of this norm can have.
     """
     inverse, slope, curve, offset = measure
     whole, projected, slack, rounding = bounds

@@ -53,7 +53,8 @@ class ImpactBounds:
     def near(self, depth: int) -> np.ndarray:
         """Return for each term an estimate of its impact at rank `depth`; -inf if there is none.
 
-        It is the k-th best impact for the largest k of LEVELS up to `depth`.
+        It is the k-th best impact for the largest k of LEVELS up to `depth`, or for the smallest k if all are larger.
+        There is none for a depth of at least the last of LEVELS.
         """
         level = bisect_right(LEVELS, depth)
         return self.kth[max(0, level - 1)] if level < len(LEVELS) else self._no_kth

@@ -228,7 +228,7 @@ class Hits(InParts):
 
     @property
     def fields(self) -> list[Mapping[str, Any]]:
-        """The other stored values of each document by name, best first."""
+        """For each document, best first, its other stored values by name."""
         return [hit.fields for hit in self]
 
     @property

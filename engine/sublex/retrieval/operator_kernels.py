@@ -141,8 +141,9 @@ def _read_parts(parts, width, entries, slots, nearest, farthest, rows, needed, o
 def _count_ordered(slots, nearest, farthest, n, at, starts, positions, chain):
     """Return the number of occurrences of an operator ORDERED in a document. Word w has the posting at[w].
 
-    `chain` is scratch space for the occurrences of the first parts: their begins and ends, before and after the next
-    part is added. If several occurrences end at the same place, it has the one that begins last.
+    `_read_parts` has filled in `slots`, `nearest` and `farthest` for the n parts that are words. `chain` is scratch
+    space for the occurrences of the first parts: their begins and ends, before and after the next part is added. If
+    several occurrences end at the same place, it has the one that begins last.
     """
     old, new, size = np.uint64(0), np.uint64(2), np.uint64(0)
     one, count, last = np.uint64(1), np.int64(0), np.int64(-1)

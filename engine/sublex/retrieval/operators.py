@@ -207,7 +207,11 @@ class OperatorTable:
     # Postings.
 
     def _compute(self, operators: Sequence[Operator], alone: bool) -> list[PostingsOfOperators] | None:
-        """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
+        """Return the postings of operators in each segment.
+
+        If there are too many, raise InputError if the operators belong to one query (`alone`), and otherwise return
+        None.
+        """
         reader = next((operator for operator in operators if operator.reads_positions), None)
         if reader and "positions" not in self._snapshot.store:
             # The words of the message are made only here, since making them takes a tenth of the time of a search.

@@ -164,7 +164,7 @@ def _best(
     """Write the keys of the best documents for one query to `keys`, in no order. Only documents that pass count.
 
     Return the number of keys, at most k, and the new threshold. Only the first `limit` of every SPAN documents are
-    searched. Between windows all `sums` are 0 and all `noted` are false.
+    searched. Between windows all `sums` are 0 and all `noted` are false. `retrieve` describes the other arguments.
     """
     # This is one long function, because a call for each window with all these arrays would take 2 to 6 % of the time.
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
@@ -236,7 +236,10 @@ def _best(
 
 @inner
 def _enough(documents, k):
-    """Return a number n: if n documents of the sample reach a score, at least k of all documents very likely reach it too."""
+    """Return a number n: if n documents of the sample reach a score, very likely at least k of all documents reach it.
+
+    `documents` is the number of all documents.
+    """
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
     # At most one of 80 random samples contains n of the k - 1 best documents. (Of all k up to 1,000, 12 is the worst.)

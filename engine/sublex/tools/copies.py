@@ -38,7 +38,7 @@ class Deferred(Uncopied):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Make an unpickled object. Python calls this when an attribute that was not pickled is first read."""
+            """Make the whole object. Python calls this when an attribute that was not pickled is first read."""
             state = self.__dict__
             if "_making" in state and not name.startswith("__"):
                 with state["_making"]:

@@ -40,7 +40,7 @@ class WeightLayout(NamedTuple):
     def fitting(cls, stored: str, largest: float, whole: bool) -> WeightLayout:
         """Return a layout for weights up to `largest`, whose number of terms is still 0.
 
-        `whole`: all weights are integers.
+        `whole` says that all weights are integers.
         """
         if stored not in TYPES:
             raise InputError(f"Weights of terms are stored as {' or '.join(TYPES)}, and not as {stored}.")

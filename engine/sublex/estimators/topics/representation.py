@@ -40,7 +40,7 @@ def of_topics(topics: Size) -> dict[str, Declared]:
 
 
 class TopicQuery(NamedTuple):
-    """A query: the numbers of its words, their weights, and the shares of the topics. Without known words, all shares are 0."""
+    """A query: the numbers of its words, their weights, and the shares of topics in it; 0 if no word is known."""
 
     words: np.ndarray
     weights: np.ndarray
@@ -50,7 +50,8 @@ class TopicQuery(NamedTuple):
 class TopicRepresentation(Representation):
     """A representation that scores documents by the topics of an estimator.
 
-    `share` and `mu` matter only for score="likelihood".
+    `min_df` and `max_df` choose the words of the vocabulary. `share`, the weight of the topics, and `mu`, the
+    smoothing of the document's words, matter only for score="likelihood".
 
     Subclasses implement `fit`, `save`, `load` and `describe`, and may name topics by labels.
     """

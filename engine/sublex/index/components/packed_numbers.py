@@ -62,7 +62,7 @@ class PackedReader:
 
     @cached_property
     def _block_starts(self) -> np.ndarray:
-        """The first block of each term."""
+        """The number of the first block of each term."""
         from sublex.index.posting_kernels import BLOCK
 
         blocks = self._counts // BLOCK
@@ -73,7 +73,7 @@ class PackedReader:
 
     @cached_property
     def _word_starts(self) -> np.ndarray:
-        """The first word of each block."""
+        """The place of the first packed word of each block."""
         from sublex.index.posting_kernels import LANES
 
         starts = starts_of(LANES * self._widths.all().astype(np.int64))

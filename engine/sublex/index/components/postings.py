@@ -68,7 +68,7 @@ class PostingsReader:
 
     @cached_property
     def _block_starts(self) -> np.ndarray:
-        """The first block of each term."""
+        """The number of the first block of each term."""
         from sublex.index import posting_kernels
 
         starts = starts_of(self._lexicon.df // posting_kernels.BLOCK)
@@ -78,7 +78,7 @@ class PostingsReader:
 
     @cached_property
     def _word_starts(self) -> np.ndarray:
-        """The first word of each block."""
+        """The place of the first packed word of each block."""
         from sublex.index import posting_kernels
 
         widths = self._widths.all().reshape(-1, 2)

@@ -151,7 +151,10 @@ def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterato
 
 
 def _sizes(counts: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Return for each term the number of bytes that its values and codes take, rounded up to a multiple of four."""
+    """Return for each term the number of bytes that its values and codes take, rounded up to a multiple of four.
+
+    `counts` has the terms' numbers of postings, `values` their numbers of values, and `widths` the bytes of one code.
+    """
     return 4 * values + (counts * widths + 3) // 4 * 4
 
 
