@@ -136,7 +136,7 @@ def refill(hashes, n, size):
 def _swapped(x):
     """Return a number with its eight bytes in the opposite order.
 
-    The results of the first eight bytes of strings are ordered as these bytes are.
+    If numbers hold the first eight bytes of strings, the results are in the order of the strings' bytes.
     """
     x = (x & U(0x00FF00FF00FF00FF)) << U(8) | (x >> U(8)) & U(0x00FF00FF00FF00FF)
     x = (x & U(0x0000FFFF0000FFFF)) << U(16) | (x >> U(16)) & U(0x0000FFFF0000FFFF)

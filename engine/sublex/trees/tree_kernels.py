@@ -101,7 +101,8 @@ def shapley(roots, feature, threshold, left, right, missing_left, missing, value
 def _leaf(value, used, known, share, features, chances, found):
     """Add the Shapley values of one leaf to `found`.
 
-    `used`, `known` and `share` describe the `features` of its path.
+    `features` is the number of features of its path. `used` has their numbers, and `known` and `share` are those of
+    `shapley`.
     """
     without = value
     for each in range(features):
