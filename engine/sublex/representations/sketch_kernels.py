@@ -43,7 +43,7 @@ def plus_of(bits, plane0, plane1, plane2):
 
 @inner
 def add_signs(sums, signs, planes, groups, begin, size):
-    """Set sums[n] to the sum of the query's entries where a sign of document begin + n is 1, in the first `groups` groups.
+    """Set sums[n] to the sum of the query's entries where a sign of document begin + n is 1, in the first groups.
 
     The numbers of a group are taken before the loop, and two groups are added at a time, so that the compiler can compute
     many documents at once and reads each sum half as often.
