@@ -299,7 +299,7 @@ def comes_true(chain, record, k, state):
 
 @inner
 def turn(chain, record, k, t, burn_in, learn):
-    """Flip keyphrase k in sweep t, and update the record of the chain."""
+    """Flip keyphrase k in sweep t, and bring the record of the chain up to date."""
     if chain.on[k]:
         record.shares[k] += max(0, t - record.on_since[k])
     else:
@@ -312,7 +312,7 @@ def turn(chain, record, k, t, burn_in, learn):
 
 @inner
 def share(chain, child, t, burn_in):
-    """Add the sweeps before t in which a child has not changed to the shares of the child's leak, and of its links from
+    """Add the sweeps before t in which a child has not changed to two shares: of its leak, and of its links from
     parents that are on.
     """
     sweeps = t - max(chain.since[child], burn_in)
