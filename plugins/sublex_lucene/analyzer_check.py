@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SAMPLE = 100
 # The check ends after this many characters of texts, even if fewer documents were checked.
 CHARACTERS = 5_000_000
-# The largest share of the sampled documents that may differ. Versions of Lucene have different rules for rare characters.
+# The largest share of the sampled documents that may differ. Versions of Lucene treat rare characters differently.
 TOLERATED = 0.1
 
 

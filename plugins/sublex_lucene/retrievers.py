@@ -14,7 +14,8 @@ from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.index import LuceneIndex
 
-# The largest difference between a value of Lucene's explanation and the sum or product of its parts. Lucene adds in float32.
+# The largest difference between a value of Lucene's explanation and the sum or product of its parts. Lucene adds in
+# float32.
 _NEAR = 1e-4
 # Lucene's description of the score of one term; it contains the term.
 _WEIGHT = re.compile(r"weight\([^:]*:(.*) in \d+\)")

@@ -17,7 +17,7 @@ PARAMS = [
         str,
         "auto",
         range=("auto", "main"),
-        help="the topic in which a word is taken: the one that fits the other words, or the one of most of its documents",
+        help="the topic in which a word is taken: the one that fits the other words, or that of most of its documents",
     ),
     Param("topics", Expression, "lda(k=10)", stage="fit", help="the model of topics, which is fitted first"),
     Param("senses", tuple, (), help='words whose topics the user chooses, as in ["bank:2"]'),

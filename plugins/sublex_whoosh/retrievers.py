@@ -75,8 +75,8 @@ class WhooshRetriever:
         scores = np.full(len(docs), -np.inf)
         wanted = index.live[docs]
         order = np.argsort(wanted)
-        # For each segment, the place among the wanted documents where its documents begin; and at last the number of wanted
-        # documents.
+        # The place among the wanted documents where the documents of each segment begin, and where those of the last
+        # one end.
         cuts = np.searchsorted(wanted[order], [*(base for _, base in index.leaves), np.inf])
         for weight, part in self._parts(query, index):
             for segment, (base, matcher) in enumerate(self._matchers(part, index)):
@@ -109,7 +109,7 @@ class WhooshRetriever:
         return Explanation(score, f"Whoosh's score for {parsed}", "sum", shown)
 
     def _part(self, index: WhooshIndex, field: str, term: Any, weight: float, doc: int) -> Explanation:
-        """Return the part of one term in a document's score. If the document lacks the term, the part is only evidence."""
+        """Return the part of one term in a document's score. It is only evidence if the document lacks the term."""
         from whoosh.query import Term
 
         text = term.decode() if isinstance(term, bytes) else str(term)
