@@ -146,7 +146,7 @@ class LAKIRepresentation(Representation):
     def _network(
         self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job
     ) -> tuple[Network, list[float]]:
-        """Return the network of some documents, and the perplexities of its learning."""
+        """Return the network that is learned from documents, and the perplexities while it was learned."""
         params = self.params
         network = structure(
             counts, keyphrases, vectors, weights=params.weights, alpha=params.alpha, beta=params.beta, most=params.links,

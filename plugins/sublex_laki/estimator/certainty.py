@@ -43,7 +43,7 @@ class CertaintyCurve(NamedTuple):
     chances: np.ndarray
 
     def of(self, evidence: np.ndarray) -> np.ndarray:
-        """Return the probability of each amount of evidence."""
+        """Return for each amount of evidence the probability that a document with it mentions the keyphrase."""
         return np.interp(evidence, self.evidence, self.chances)
 
 

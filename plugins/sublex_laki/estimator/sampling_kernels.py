@@ -312,8 +312,10 @@ def turn(chain, record, k, t, burn_in, learn):
 
 @inner
 def share(chain, child, t, burn_in):
-    """Add the sweeps before t in which a child has not changed to two shares: of its leak, and of its links from
-    parents that are on.
+    """Count the sweeps from the last change of a child up to sweep t in the shares of the child's leak and links.
+
+    A share is a sum over the sweeps in which the child is on: of the probability that the leak, or a link from a parent
+    that is on, turns the child on. Sweeps before `burn_in` do not count.
     """
     sweeps = t - max(chain.since[child], burn_in)
     chain.since[child] = t
