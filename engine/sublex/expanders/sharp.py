@@ -37,10 +37,10 @@ class Sharp(Declared):
 
     With `vectors=lm` a document's vector has the shares of its terms among its tokens, a language model as RM3 uses it.
 
-    With `negative`, the mean of the last `negative` documents, all with the same weight, is made in the same way, and
-    `gamma` times this mean is subtracted. This needs a ranker before the expander, which finds these documents. With
-    judgements, the documents judged relevant, all with the same weight, and the other judged ones take the places of
-    both groups.
+    With `negative`, the last `negative` documents of the ranking are negative feedback: `gamma` times the mean of their
+    vectors, all with the same weight, is subtracted. A ranker has to stand before the expander and find them. If a query
+    has judgements, the documents judged relevant are used in place of the first documents, and the other judged
+    documents in place of the last ones, all with the same weight.
     """
 
     docs: int = parameter(30, "The number of feedback documents.", (1, 10_000))

@@ -22,7 +22,10 @@ DOCUMENTS = 256
 
 
 class FoundMatrices(MatchedVectors):
-    """The matrices of files that belong to documents. Those that are not in a mapped file go to a scratch file."""
+    """The matrices, from the user's files, whose documents are in the index.
+
+    Matrices that are not mapped from their file are copied to a scratch file.
+    """
 
     kind = LATE
 

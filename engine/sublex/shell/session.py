@@ -376,7 +376,7 @@ class ShellContext(OperationContext):
 
     @property
     def width(self) -> int:
-        """The width of the terminal in columns, if results are shown there."""
+        """The width of the terminal in columns; without limit if results go to a file."""
         return terminal_width() if self.session.out is None else sys.maxsize
 
     def say(self, *messages: str) -> None:
