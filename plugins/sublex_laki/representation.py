@@ -60,7 +60,7 @@ FEWEST = 2
 # Bytes of memory that fitting takes for each word of the collection, and for each number in the vectors.
 BYTES_PER_WORD, BYTES_PER_NUMBER = 100, 64
 ARRAYS = ("starts", "parents", "weights", "leaks", "phrases")
-# Every so many documents one is held out to learn how sure evidence is, at most MOST_HELD_OUT.
+# One of HELD_OUT documents is held out to calibrate the evidence, at most MOST_HELD_OUT of all.
 HELD_OUT, MOST_HELD_OUT = 10, 2000
 # Log-odds of mentions are within this distance of 0.
 MOST_ODDS = 100.0
@@ -97,13 +97,13 @@ class LAKIRepresentation(Representation):
         return tuple(model for model in (self.params.phrases, self.params.words) if model is not None)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts of units, and of the vectors of all words."""
+        """Return the bytes of memory that fitting takes: the counts of units, and the vectors of all words."""
         return (
             BYTES_PER_WORD * int(corpus.lengths.sum()) + BYTES_PER_NUMBER * len(corpus.vocabulary) * self.params.width
         )
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
+        """Find the units of all documents, link keyphrases to units, and learn the weights of the links."""
         params = self.params
         model = job.model(params.phrases)
         phrases = getattr(model, "phrases", None)
@@ -151,7 +151,7 @@ class LAKIRepresentation(Representation):
     def _network(
         self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job
     ) -> tuple[Network, list[float]]:
-        """Return the network of some documents, and the perplexities of its learning."""
+        """Return the network that is learned from documents, and the perplexities while it was learned."""
         params = self.params
         network = structure(
             counts, keyphrases, vectors, weights=params.weights, alpha=params.alpha, beta=params.beta, most=params.links,
@@ -246,8 +246,8 @@ class LAKIRepresentation(Representation):
 
     @cached_property
     def length(self) -> float:
-        """The number of distinct units below which a text is read as a part of a longer text: the mean of the collection.
-        It is 0 if no text is read so.
+        """The number of distinct units below which a text is read as a part of a longer text: the mean of the
+        collection, or 0 for none.
         """
         return self.usual_length if self.params.absent == "part" else 0.0
 
@@ -299,7 +299,7 @@ class LAKIRepresentation(Representation):
         return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]), self.least_share)
 
     def evoked(self, counts: csr_array) -> csr_array:
-        """Return how likely each keyphrase turns on each unit of a text, as sparse rows of keyphrases by units.
+        """Return how likely each keyphrase turned on each unit of a text, as sparse rows of keyphrases by units.
 
         `counts` is the text's row of units.
         """
@@ -338,7 +338,7 @@ class LAKIRepresentation(Representation):
         else:
             # The words of an improbable keyphrase may all be in the text.
             chances = self.encode_units(counts, LEAST_IN_QUERY)
-            # Only the probabilities of this inference are borne out for mentions, so that evidence can correct them.
+            # Evidence is added only to probabilities that are calibrated for mentions, as those of inference=alone are.
             alone = self.params.inference == "alone"
             rest = weighed(self.network, counts, self.length) if alone else None
             lists = of_texts(found, texts, counts, chances, rest, self.nearness, self.params.related)
