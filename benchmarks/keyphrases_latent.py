@@ -7,7 +7,7 @@
 LAKI's model that the text does not mention:
 
 * `laki`: what `sublex keyphrases --latent` lists, at most five.
-* `wider`: the same with `related=0.9`.
+* `stricter`: the same with `related=0.95`.
 * `lsi`: the five nearest to the text by the cosine in LSI of words and phrases with 200 dimensions (log counts, idf).
   `lsi_rank` is the rank among all keyphrases, those that the text mentions too.
 * `vectors`: the four nearest by the vectors that LAKI stores, without the network.
@@ -34,9 +34,9 @@ from laki_features import Features, unit
 
 import sublex
 
-WIDER = "laki(related=0.9)"
+STRICTER = "laki(related=0.95)"
 FIRST, BY_VECTORS, READERS, SAMPLES = 5, 4, "abc", 10_000
-FIELDS = ("doc", "number", "phrase", "strength", "laki", "wider", "lsi", "lsi_rank", "vectors")
+FIELDS = ("doc", "number", "phrase", "strength", "laki", "stricter", "lsi", "lsi_rank", "vectors")
 VERDICTS = {"about": "A", "about it": "A", "related": "R", "wrong": "W"}
 Place = tuple[str, str]
 
@@ -89,7 +89,7 @@ def lists_of(index: sublex.Index, work: Path, documents: list[Any]) -> list[list
     phrases = model.network.phrases
     vectors = unit(units.lsi)[np.searchsorted(units.kept, phrases)]
     cosines = unit(units.tfidf(counts[:, units.kept]) @ units.lsi) @ vectors.T
-    kinds = {"wider": index.representation(WIDER).model, "laki": model}
+    kinds = {"laki": model, "stricter": index.representation(STRICTER).model}
     listed = {name: list(each.shown(loaded.view, words, counts)) for name, each in kinds.items()}
     found = []
     for text in range(len(documents)):
@@ -135,7 +135,7 @@ def score(given: argparse.Namespace) -> None:
     for (doc, _), row in rows.items():
         sizes[doc] += bool(row["laki"])
     lists: dict[str, list[Place]] = {"laki": [place for place, row in rows.items() if row["laki"]]}
-    lists["laki(related=0.9)"] = [place for place, row in rows.items() if row["wider"]]
+    lists["laki(related=0.95)"] = [place for place, row in rows.items() if row["stricter"]]
     for name in ("lsi", "vectors"):
         own = [place for place, row in rows.items() if row[name]]
         lists[f"{name}: as many of each document"] = [p for p in own if int(rows[p][name]) <= sizes[p[0]]]

@@ -128,7 +128,7 @@ PARAMS = [
     Param(
         "related",
         float,
-        0.95,
+        0.9,
         range=(0, 1),
         help="the least probability that a keyphrase that a text does not mention is related to it, for one that is listed",
     ),
