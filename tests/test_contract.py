@@ -226,6 +226,7 @@ def check_of(name: str, function) -> Check:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ranker", "filter", "expander", "reader"])
 def test_a_new_plugin_passes_its_checks(made, tmp_path, kind):
     made(kind)
@@ -584,6 +585,7 @@ BROKEN_EXPANDERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("check", "members", "message"), BROKEN_EXPANDERS)
 def test_a_check_of_expanders_finds_its_fault(made, tmp_path, check, members, message):
     broken("mine", made("expander"), members)
@@ -936,6 +938,7 @@ def changing(self, scores, near, cosines):
     return scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "members", "message"),
     [
@@ -1143,6 +1146,7 @@ def test_names_that_cannot_be_checked_cost_a_sentence(registered):
 # What comes with Sublex.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugin", ["rankers", "expanders", "readers", "analyzers"])
 def test_the_built_in_plugins_pass_their_checks(tmp_path, plugin):
     chosen, passed = checks(plugin), 0

@@ -254,6 +254,7 @@ def test_a_name_takes_no_parameters_and_misspelt_ones_are_suggested(index):
 # Names of a hostile index.
 
 
+@pytest.mark.slow
 def test_hostile_names_cost_a_sentence(index, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("crane 1 0\n")
@@ -298,6 +299,7 @@ def means(index: Index, expression: str) -> str:
     return index.meaning(expression)[0]
 
 
+@pytest.mark.slow
 def test_a_plain_name_means_the_only_fitted_model_and_says_so(index):
     text, notes = index.meaning("PL2 + 0.3*lda")
     assert text == f"PL2 + 0.3*{MODEL}"

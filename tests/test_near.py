@@ -74,6 +74,7 @@ def grown(tmp_path):
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "own", "add", "depth"), [(10, 0.7, False, 1000), (3, 0.0, False, 20), (5, 0.4, True, 15), (16, 1.0, True, 3)]
 )
@@ -162,6 +163,7 @@ def test_a_list_from_which_too_many_documents_were_deleted_is_computed_anew(tmp_
     expect_definition(index)
 
 
+@pytest.mark.slow
 def test_a_large_segment_is_compared_by_clusters(tmp_path, monkeypatch):
     """Nearly all neighbours are found, and those that are found have their cosines and their order."""
     index = sublex.build(documents(400), tmp_path / "index")
@@ -407,6 +409,7 @@ def test_the_card_has_the_size_of_the_lists(grown):
     assert shown.exit_code == 0 and "bytes of the lists" in shown.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "forge", "message"),
     [

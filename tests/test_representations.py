@@ -871,6 +871,7 @@ def test_a_name_may_hold_what_a_folder_cannot(index, monkeypatch, projection):
     assert "new" in sublex.open(index.path).search("crane", "my/own.model", k=300).docnos
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "units"),
     [

@@ -175,6 +175,7 @@ def writing(built_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     client.close()
 
 
+@pytest.mark.slow
 def test_a_schema_is_obeyed_whatever_is_asked(client):
     """Requests that schemathesis makes of the schema get answers that the schema knows, and none is a failure of the server."""
     schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")

@@ -82,7 +82,7 @@ class Token(NamedTuple):
 
 
 class Break(IntFlag):
-    """The kinds of break before a word. 0 means that only white space stands before the word. Several kinds add up.
+    """The kinds of break before a word, as flags. 0 means that only white space stands before the word.
 
     HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons,
     STOP for the end of a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first

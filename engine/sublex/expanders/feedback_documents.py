@@ -46,7 +46,7 @@ class FeedbackDocuments(NamedTuple):
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
     def trusted(self, context: Context, query: Query, trust: float) -> float:
-        """Return the coverage of the query to the power of `trust`, which is 1 for a trust of 0."""
+        """Return the `coverage` of the query to the power of `trust`; 1 for a trust of 0."""
         return self.coverage(context, query) ** trust if trust else 1.0
 
     def coverage(self, context: Context, query: Query) -> float:
@@ -141,8 +141,8 @@ def moved(
 ) -> Query:
     """Return the query with the weights `original`, plus those of `towards`, minus those of `away`.
 
-    Subtracting never takes the weight of a term below 0; a weight that was below 0 stays. A term that gets nothing is
-    not added.
+    Subtracting never takes the weight of a term below 0; a weight that was below 0 stays. A term whose weight would be
+    0 is not added. `origin` is the origin of the terms that are added.
     """
     if not away and min(towards.values(), default=0.0) > 0:
         return expanded_query(query, original, towards, origin)

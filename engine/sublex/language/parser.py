@@ -147,7 +147,7 @@ def _tokens(text: str) -> list[ExpressionToken]:
 
 
 class TokenList:
-    """A position in a list of tokens."""
+    """A list of tokens with a current position, which a recursive descent reads."""
 
     def __init__(self, tokens: list[ExpressionToken]):
         self.tokens, self.at, self.depth = tokens, 0, 0
@@ -305,7 +305,7 @@ class _ExpressionParser(TokenList):
 
 
 def _number(text: str, at: int) -> float:
-    """Return an integer or a finite float."""
+    """Return the number that a token writes, an integer or a finite float. `at` is its position, for errors."""
     if math.isinf(float(text)):
         raise Unreadable("Expected a number below 1e308", at)
     return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)

@@ -68,7 +68,7 @@ class Loaded(NamedTuple):
 
 
 def compare_code(given: Mapping[str, Any]) -> str:
-    """Return code that compares rankers on the loaded files; "" if no files are loaded."""
+    """Return Python code that compares rankers on the loaded files; "" if no files are loaded."""
     files = Loaded(given["loaded_topics"], given["loaded_qrels"]).files()
     rankers = list(given["rankers"] or [given["ranking"]])
     rule = given["contradictions"]

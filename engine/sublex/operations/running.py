@@ -41,7 +41,7 @@ OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", 
 
 
 def run_code(given: Mapping[str, Any]) -> str:
-    """Return code that makes the runs."""
+    """Return Python code for a call of `run`, which makes a run for each ranker."""
     chosen = language_of(given["language"], given["weighted"])
     language = "" if chosen == "plain" else f", language={chosen!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])

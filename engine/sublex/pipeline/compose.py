@@ -662,9 +662,9 @@ def _named_in(component: Component) -> tuple[Any, ...]:
 
 
 def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
-    """Return the stage of a node itself.
+    """Return `stage`, the stage of `node`, if it is a scorer.
 
-    Raise `InputError`, with the expression `whole` in the message, if the stage is not a scorer.
+    Otherwise raise `InputError`, with the expression `whole` in the message.
     """
     if isinstance(stage, Scorer):
         return stage

@@ -81,9 +81,10 @@ def write(
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
-    In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
-    column of the run; by default it is the expression. `language` is the language of the queries: "plain", "query" or
-    "weighted". The documents that `seen` judges for a topic are left out; the best k others remain.
+    In a folder, the file is named after the expression of the pipeline, without the values of the profile. `where` says
+    where the metadata go, as for `sublex.trec.run_writer.write_run`. `tag` is the last column of the run; by default it
+    is the expression. `language` is the language of the queries: "plain", "query" or "weighted". The documents that
+    `seen` judges for a topic are left out; the best k others remain.
     """
     path = run_path(output, pipeline)
     check_run_place(path, where, overwrite)

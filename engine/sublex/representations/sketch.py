@@ -179,7 +179,7 @@ def _directions(source: VectorSource, run: Run) -> np.ndarray:
 
 
 def _frame(entries: int) -> np.ndarray:
-    """Return a random matrix with a row for each entry and a column for each sign; its rows are orthonormal, or else its columns."""
+    """Return a random matrix with a row for each entry and a column for each sign: `Sketch.frame`."""
     signs = min(max(ceil(entries / BITS) * BITS, LEAST_SIGNS), MOST_SIGNS)
     spread = np.random.default_rng(SEED).standard_normal((signs, entries))
     return np.ascontiguousarray(np.linalg.qr(spread)[0].T if signs >= entries else np.linalg.qr(spread.T)[0])
@@ -207,6 +207,6 @@ def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _packed(bits: np.ndarray, squares: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of bits, 64 to a number, and the factors that make the products squares; 0 without a product."""
+    """Return rows of bits, 64 to a number, and for each row the quotient of squares and products, or 0."""
     factors = np.divide(squares, products, out=np.zeros(len(products)), where=products > 0)
     return np.packbits(bits, axis=1, bitorder="little").view("<u8"), np.minimum(factors, LONGEST).astype(np.float32)

@@ -1,6 +1,6 @@
 """Kernels that estimate scores by sketches. Callers check the arguments.
 
-Estimates are values from -2 to 2 that order documents as their scores do. `finding.Measure` says how a document's value
+Estimates are values from -2 to 2 that order documents as their scores do. `probes.Measure` says how a document's value
 follows from a cosine and from the norm of its vector; kernels get the measure as its four numbers. Without `norms`, m is 1.
 """
 
@@ -46,7 +46,7 @@ def plus_of(bits, plane0, plane1, plane2):
 
 @inner
 def add_signs(sums, signs, planes, groups, begin, size):
-    """Set sums[n] to the sum of the query's entries over the first groups of signs of document begin + n that are 1.
+    """Set sums[n] to the sum of the query's entries where a sign of document begin + n is 1, in the first groups.
 
     The numbers of a group are taken before the loop, and two groups are added at a time, so that the compiler can compute
     many documents at once and reads each sum half as often.
@@ -97,12 +97,12 @@ def estimate_by_prefixes(signs, planes, totals, scales, lengths, shares, measure
 def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, pluses):
     """Write to `chosen` the live documents whose value may be `least` or more by a rough estimate.
 
-    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are 1.
-    An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
+    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are
+    1. An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
     document's length. The entries of the query are whole numbers of 3 bits: planes[k] has bit k of each entry. `first`
-    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated, for the
-    first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are norms as shares
-    of the longest, whose m is the first number of the measure.
+    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated,
+    for the first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are
+    norms divided by the longest; m is a share times the first number of the measure.
     """
     reach, slope = np.float32(measure[0]), np.float32(measure[1])
     total, scale, margin = np.float32(first[0]), np.float32(first[1]), np.float32(first[2]) * slope
@@ -186,9 +186,8 @@ def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluse
 def spread_of(error, tail, norm, measure, bounds):
     """Return the largest difference between the value of a document and its estimate.
 
-    The cosine differs from the one that was estimated by at most error · norm + tail · tail + slack, where the second
-    factors and slack are in `bounds`. The last of `bounds` is the error of scores, as a share of the largest value that a
-    document of this norm can have.
+    The cosine differs from the estimated one by at most error · bounds[0] + tail · bounds[1] + bounds[2]. bounds[3] is
+    the error of scores, as a share of the largest value that a document of this norm can have.
     """
     inverse, slope, curve, offset = measure
     whole, projected, slack, rounding = bounds
@@ -199,7 +198,7 @@ def spread_of(error, tail, norm, measure, bounds):
 
 @kernel((CODES, I16, F32, I64, float64, F64, MEASURE, F32))
 def estimate(codes, query, scales, docs, scale, norms, measure, estimates):
-    """Set estimates[n] to the value of a cosine: the product of the codes of docs[n] with a query, times `scale` and the document's."""
+    """Set estimates[n] to the value of docs[n]; its cosine is the product of both codes, times both scales."""
     width = len(query)
     rows = np.empty((ROWS, width), np.int8)
     for begin in range(0, len(docs), ROWS):
@@ -254,7 +253,10 @@ def estimate_all(codes, query, scales, live, scale, errors, tails, norms, measur
 
 @kernel((F32, I64, F32, F32, F64, MEASURE, MEASURE))
 def lower(estimates, docs, errors, tails, norms, measure, bounds):
-    """Lower each estimate to the least value that the document docs[n] may have; -inf if that is not known."""
+    """Replace each estimate by a lower bound of the value of its document, docs[n]; -inf if none is known.
+
+    `errors` and `tails` are fields of `sketch.Sketch`, and `bounds` those of `spread_of`.
+    """
     for n in range(len(docs)):
         doc = docs[n]
         tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0

@@ -39,7 +39,7 @@ def load_model(root: Path, entry: ModelEntry, identity: ModelIdentity, model: Fi
 def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
     """Load the values in a folder into `model`.
 
-    Raise `IndexCorrupt`, with the folder, if they do not fit its declarations.
+    Raise `IndexCorrupt`, which names the folder, if the values do not fit the model's declarations.
     """
     store, declared = StoreReader(folder, entry), model.declares()
     try:
@@ -54,7 +54,8 @@ def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
 def advising_refit(root: Path, expression: str, vectors: str = "") -> Iterator[None]:
     """If the block raises `IndexCorrupt`, add the commands that make the model again to the message.
 
-    `vectors` names the vectors of the model. A model without vectors is fitted again.
+    `vectors` is the name of the vectors that a model of given vectors has. A model without such vectors is fitted
+    again.
     """
     try:
         yield
@@ -65,7 +66,7 @@ def advising_refit(root: Path, expression: str, vectors: str = "") -> Iterator[N
 
 
 def expressions_of(entry: ModelEntry) -> list[str]:
-    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
+    """Return the expressions of a fitted model: one for each set of its rows, or its own if it has no rows."""
     return sorted(rows.expression for rows in entry.rows.values()) or [entry.expression]
 
 
@@ -101,7 +102,7 @@ def _listed(expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
 def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str, str]:
     """Return the reasons why models are outdated, by the names of the models on disk. Other models are left out.
 
-    A model is outdated if its expression now names another model.
+    A model is outdated if its expression now leads to a model with another name on disk, or to an error.
     """
     known: dict[str, str] = {}
     reasons: dict[str, str] = {}

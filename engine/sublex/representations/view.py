@@ -81,7 +81,7 @@ class IndexView:
         return _joined(found) if found else parts[0][:0]
 
     def part(self, number: int) -> Rows:
-        """Return the rows of the segment at this place."""
+        """Return the rows of a segment, given by its number among the segments."""
         return self._parts[number]
 
     def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
@@ -301,7 +301,7 @@ class IndexView:
 
 
 def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
-    """Return the rows of all pairs as one block. A pair in `found` has places in the block, and the rows for them."""
+    """Join rows to one block. Each pair in `found` has rows, and before them their places in the block."""
     places, parts = zip(*found, strict=True)
     return stacked(parts)[np.argsort(np.concatenate(places), kind="stable")]
 

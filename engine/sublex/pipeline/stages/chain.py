@@ -1,8 +1,6 @@
-"""The chain stage: it runs several stages in order.
+"""The chain stage, which runs several stages in order; and the cut stage, which keeps the first hits of a scorer.
 
-The last stage is a scorer.
-
-The file also has the cut stage, which keeps the first hits of a scorer.
+The last stage of a chain is a scorer.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Search(NamedTuple):
 
 
 class Scoring:
-    """A scorer on one state: it finds documents, scores documents and explains a score.
+    """A scorer applied to one `State`, the query and the hits so far: it finds, scores, and explains a score.
 
     It keeps the results that `find`, `scores` and `explain` share. A subclass defines `search` or `find`, and it defines
     `scores` and `explain`.
