@@ -69,7 +69,7 @@ class Loaded(NamedTuple):
 
 
 def compare_code(given: Mapping[str, Any]) -> str:
-    """Return code that compares rankers on the loaded files; "" if no files are loaded."""
+    """Return Python code that compares rankers on the loaded files; "" if no files are loaded."""
     from sublex.language.names import given_name
 
     files = Loaded(given["loaded_topics"], given["loaded_qrels"]).files()

@@ -41,7 +41,7 @@ OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", 
 
 
 def run_code(given: Mapping[str, Any]) -> str:
-    """Return code that makes the runs."""
+    """Return Python code for a call of `run`, which makes a run for each ranker."""
     from sublex.language.names import given_name
 
     chosen = language_of(given["language"], given["weighted"])

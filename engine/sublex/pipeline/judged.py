@@ -1,4 +1,4 @@
-"""Judgements as feedback: what queries keep of them, and sentences about those that change nothing."""
+"""Judgements as feedback: the judged documents of a query, and sentences about judgements that have no effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sublex.trec.given_tables import whole_grade
 
 
 def judged_of(grades: Mapping[str, int]) -> JudgedDocnos:
-    """Return what a query keeps of the judgements of its topic: the docnos with a grade above 0, and the others."""
+    """Return the judged documents of a query, from the grades of its topic: those with a grade above 0, and others."""
     if not isinstance(grades, Mapping):
         raise InputError(f"The judgements of a query are {shown(grades)}; give a dictionary {{docno: grade}}.")
     known = {text(docno, "A docno"): whole_grade(grade, f"Document {docno}") for docno, grade in grades.items()}
@@ -22,7 +22,7 @@ def judged_of(grades: Mapping[str, int]) -> JudgedDocnos:
 
 
 def judged_notes(pipeline: Pipeline, queries: Sequence[Query]) -> list[str]:
-    """Return sentences about judgements that change nothing; none if no query has judgements."""
+    """Return sentences about judgements that have no effect; none if no query has judgements."""
     judged = [query.judged for query in queries if query.judged is not None]
     if not judged:
         return []

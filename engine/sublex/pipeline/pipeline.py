@@ -117,7 +117,7 @@ class Pipeline(Deferred):
 
     @cached_property
     def learns(self) -> bool:
-        """Whether the expression has an expander that looks at documents, and so at judged ones."""
+        """Whether the expression has an expander that learns from documents, and so from judged documents."""
         return any(component.kind == "expander" and component.make().docs for component in self.components)
 
     @cached_property

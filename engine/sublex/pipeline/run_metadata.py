@@ -35,10 +35,11 @@ def described_run(
     language: str = "plain",
     queries: Sequence[Query] = (),
 ) -> Run:
-    """Return the hits of a pipeline over topics, with these queries, as a run with its tag and metadata.
+    """Return the hits of a pipeline for topics as a run with its tag and metadata.
 
     The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
-    `missing` has the words of topics that no document contains.
+    `missing` has the words of topics that no document contains. `queries` has the queries that were made from the topics;
+    the metadata say whether they had judgements as feedback.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
     described = tag_of(pipeline.label), describe(topics, pipeline, k, language, queries)

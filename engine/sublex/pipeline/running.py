@@ -78,7 +78,8 @@ def write(
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
-    In a folder, the file is called as the pipeline, or else after its expression without the values of the profile. `tag` is the last
+    In a folder, the file has the name of the pipeline. A pipeline without a name gives the file its expression, without the
+    values of the profile. `where` says where the metadata go, as for `sublex.trec.run_writer.write_run`. `tag` is the last
     column of the run; by default it is the expression. `language` is the language of the queries: "plain", "query" or
     "weighted". The documents that `seen` judges for a topic are left out; the best k others remain.
     """

@@ -125,7 +125,7 @@ def _hurt_topics(comparison: Comparison) -> list[int]:
 
 
 def _plots(comparison: Comparison, rankings: Rankings, letters: list[str]) -> dict[str, str]:
-    """Return the plots of the page as SVG, by name."""
+    """Return the plots of the page as SVG, by name. `letters` has the letter of each system, such as "a"."""
     precision, gain = precision_and_gain(comparison)
     main, names = comparison.main, comparison.names
     plots = {

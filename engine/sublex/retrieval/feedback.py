@@ -35,7 +35,7 @@ class Feedback:
         # These arrays are read-only, because a plugin or a user's function could otherwise change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
-        # The caches of the operators to which this context gave numbers. The term table may use a newer cache by now.
+        # The caches from which this context took numbers of operators. The term table may use a newer cache by now.
         self._operators: list[OperatorCache] = []
 
     def _numbers_of(self, docnos: Collection[str]) -> np.ndarray:

@@ -22,7 +22,7 @@ from sublex.retrieval.passages import passages_of
 from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
-# Words for the message about an index without stored texts: they say what needs the texts.
+# The part of the message about an index without stored texts that says what the texts are needed for.
 PURPOSE = "has the titles, texts and fields of hits"
 
 
@@ -87,8 +87,8 @@ class Hits(InParts):
     """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
 
     Docnos, titles, texts, fields and passages are read from the snapshot only when they are asked for. Hits keep their
-    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, by which passages
-    are chosen. `asked` is the query before them. Both are None for hits that no search found.
+    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders; passages are
+    chosen by it. `asked` is the query before all expanders. Both are None for hits that no search found.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Hits(InParts):
     ):
         self.snapshot, self.docs, self.scores, self.query, self.asked = snapshot, docs, scores, query, asked
 
-    # The docnos of unpickled hits, which are known without the index.
+    # The docnos of unpickled hits. They were stored with the hits, so no index is needed to read them.
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Hits(InParts):
         return next(self._part(slice(place, place + 1)))
 
     def _part(self, places: slice) -> Iterator[Hit]:
-        """Yield some of the hits."""
+        """Yield the hits at the places of a slice."""
         numbers, docs, scores = range(len(self))[places], self.docs[places], self.scores[places].tolist()
         docnos = self.snapshot.docnos(docs) if self._docnos is None else [self._docnos[place] for place in numbers]
         for place, docno, score, doc in zip(numbers, docnos, scores, docs.tolist(), strict=True):
@@ -231,12 +231,12 @@ class Hits(InParts):
 
     @property
     def fields(self) -> list[Mapping[str, Any]]:
-        """The other stored values of each document by name, best first."""
+        """For each document, best first, its other stored values by name."""
         return [hit.fields for hit in self]
 
     @property
     def passages(self) -> list[str]:
-        """The passage of each document that matches the query best, best document first."""
+        """For each document, best first, the part of its text that matches the query best."""
         return self._passages(self.docs.tolist())
 
     @classmethod

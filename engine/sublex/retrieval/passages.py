@@ -44,7 +44,7 @@ def passages_of(
 ) -> Iterator[tuple[Document, Passage]]:
     """Yield each document with the passage of its text. `first` has the terms that count before all others.
 
-    If a text has no query term, look into the document's other fields that the query asks for.
+    If the text has no query term, the passage comes from another field that the query asks for.
     """
     asked = {name for term in terms if isinstance(term, Operator) for name in term.fields}
     others = sorted(asked - {TITLE, TEXT})
@@ -67,7 +67,7 @@ def _passage_of_fields(
 
 
 def title_spans(title: str, analyzer: Analyzer, terms: Collection[str]) -> tuple[tuple[int, int], ...]:
-    """Return the places of the words of a title that a query asks for in titles, in characters."""
+    """Return the places, in characters, of the words in a title that the query asks for in titles."""
     asked = [term for term in terms if isinstance(term, Operator) and TITLE in term.fields]
     # `passage` replaces white space by a single space, so places would differ in a title with other white space.
     if not asked or title != " ".join(title.split()):
@@ -118,9 +118,9 @@ def passages(
 
 
 def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
-    """Return the matches of the wanted terms, by the number of the raw token that has them, in order.
+    """Return the matches of the wanted terms in each distinct raw token, by the token's number.
 
-    The places of a match are characters of the raw token.
+    Tokens without a match are left out. The places of a match are characters within the raw token.
     """
     found = {}
     for number, joined in enumerate(cut.joined):
@@ -135,7 +135,10 @@ def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
 def _around(
     text: str, matches: list[_Match], marks: list[_Match], width: int, first: frozenset[str] = frozenset()
 ) -> Passage:
-    """Return the passage of a text with most of the matches, and the marks that lie in it."""
+    """Return the passage of a text with the most different terms of `matches`, those of `first` before all others.
+
+    Its spans are the `marks` that lie in it.
+    """
     begin = _start(text, _densest(matches, width, first), width)
     end = begin + width
     if end < len(text):
@@ -212,9 +215,9 @@ def _is_in(reach: tuple[list[int], list[int]] | None, match: _Match) -> bool:
 
 
 def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
-    """Yield the match of each term of a token, in characters of the token.
+    """Yield the match of each term of a raw token, in characters of the token.
 
-    A match is the whole token if the token has a single term, or if the term is not spelt as in the token.
+    The match is the whole token if the token has a single term, or if the term does not occur in it letter by letter.
     """
     lower, at = raw.lower(), 0
     for term in terms:

@@ -15,8 +15,8 @@ from sublex.service.limits import IDLE
 from sublex.service.protocol import LimitedProtocol
 from sublex.service.server import Server
 
-# Seconds that a thread of Python runs before another one gets its turn. With Python's own 5 ms, an answer of the loop of events
-# would wait so long for each search that runs.
+# The switch interval of Python's threads, in seconds. With the default of 5 ms, an answer of the event loop would wait
+# this long for each search that runs.
 TURN = 0.0005
 
 

@@ -22,7 +22,7 @@ FEW = 50
 
 
 class ScoringOnce(Scoring):
-    """A stage on one state. A document that the stage has found keeps its score, and is not scored again."""
+    """The base of scorings that score no document twice: a document that was found keeps its score."""
 
     hits: Hits | None = None
 
@@ -45,7 +45,7 @@ class ScoringOnce(Scoring):
 
 
 class RankerScoring(ScoringOnce):
-    """A ranker on one state."""
+    """A ranker applied to one `State`, the query and the hits so far."""
 
     def __init__(self, searcher: Searcher, state: State):
         self.searcher, self.state = searcher, state
@@ -93,7 +93,10 @@ def search_among(searcher: Searcher, query: Terms, masks: Sequence[Mask], k: int
 
 
 def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, weight: float, doc: int) -> Explanation:
-    """Return the explanation of the amount that a query term adds. If the document lacks the term, it is only evidence."""
+    """Return the explanation of the amount that a query term adds to a document's score:
+
+    `weight` times the ranker's score. If the document lacks the term, the explanation is only evidence.
+    """
     snapshot = searcher.snapshot
     label = snapshot.corpus.surface(term)
     origins = ", ".join(dict.fromkeys(t.origin for t in query.terms if t.term == term))
