@@ -37,15 +37,15 @@ CHOICE = (("adi", ""), ("cacm", ""), ("scifact", "train"))
 REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test"))
 
 # The chosen options: see docs/effectiveness.md.
-FISHER = "fisher(k=4, words=lsi, idf=true)"
+FISHER = "fisher(k=4, words=lsi(weighting=tfidf), idf=true)"
 DCOT = "dcot(r=1000, p=0.7, log=true)"
 LDA = "lda(k=100, score=likelihood)"
 VARIATIONAL = "topics=lda(k=10, method=variational)"
 BO1 = "(BM25 >> Bo1 >> BM25)"
-BEST = f"BM25 + {BO1} + 0.4*lsi(e=200)"
-WITH_TOPICS = f"BM25 + {BO1} + 0.2*lsi(e=200) + 0.2*{LDA}"
-BEFORE = f"BM25 + {BO1} + 0.1*lsi(e=200) + 0.2*{FISHER}"
-PARTS = ("BM25 >> Bo1 >> BM25", "lsi(e=200)", LDA)
+BEST = f"BM25 + {BO1} + 0.4*lsi(e=200, weighting=tfidf)"
+WITH_TOPICS = f"BM25 + {BO1} + 0.2*lsi(e=200, weighting=tfidf) + 0.2*{LDA}"
+BEFORE = f"BM25 + {BO1} + 0.1*lsi(e=200, weighting=tfidf) + 0.2*{FISHER}"
+PARTS = ("BM25 >> Bo1 >> BM25", "lsi(e=200, weighting=tfidf)", LDA)
 BASE = "BM25"
 FIXED = (
     BASE,
@@ -57,7 +57,7 @@ FIXED = (
     "BM25 >> RM3(trust=1) >> BM25",
     "BM25 >> RM3(trust=2) >> BM25",
     "lsi(e=200, weighting=count)",
-    "lsi(e=200)",
+    "lsi(e=200, weighting=tfidf)",
     "fisher",
     FISHER,
     "dcot",
@@ -69,8 +69,8 @@ FIXED = (
     "swg(topics=lda(k=1)) >> BM25",
     "ppmi >> BM25",
     "ppmi(weight=0.1) >> BM25",
-    "BM25 + 0.2*lsi(e=200)",
-    "BM25 >> BM25 + 0.2*lsi(e=200)",
+    "BM25 + 0.2*lsi(e=200, weighting=tfidf)",
+    "BM25 >> BM25 + 0.2*lsi(e=200, weighting=tfidf)",
     f"BM25 + 0.2*{FISHER}",
     f"BM25 + 0.1*{DCOT}",
     f"BM25 + 0.2*{LDA}",
@@ -82,8 +82,8 @@ FIXED = (
     f"BM25 >> BM25 + {BO1}",
     BEFORE,
     f"BM25 >> {BEFORE}",
-    f"rrf(BM25) + rrf{BO1} + rrf(lsi(e=200))",
-    f"zscore(BM25) + zscore{BO1} + 0.4*zscore(lsi(e=200))",
+    f"rrf(BM25) + rrf{BO1} + rrf(lsi(e=200, weighting=tfidf))",
+    f"zscore(BM25) + zscore{BO1} + 0.4*zscore(lsi(e=200, weighting=tfidf))",
     BEST,
     f"BM25 >> {BEST}",
     WITH_TOPICS,
@@ -93,32 +93,42 @@ TUNED = (
     f"PL2(c={C})",
     f"BM25 + {W}*{BO1}",
     f"BM25 + {W}*lsi(e=200, weighting=count)",
-    f"BM25 + {W}*lsi(e=200)",
+    f"BM25 + {W}*lsi(e=200, weighting=tfidf)",
     f"BM25 + {W}*{FISHER}",
     f"BM25 + {W}*{DCOT}",
     f"BM25 + {W}*{LDA}",
     f"BM25 + {W}*(swg({VARIATIONAL}) >> BM25)",
-    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
-    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{FISHER}",
-    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{LDA}",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200, weighting=tfidf)",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200, weighting=tfidf) + {{0,0.2,0.5}}*{FISHER}",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200, weighting=tfidf) + {{0,0.2,0.5}}*{LDA}",
 )
 
 SOURCES = "sourcelda(medlineplus)"
 LABELLED = (
-    *(f"BM25 + {W}*{part}" for part in (SOURCES, f"{SOURCES[:-1]}, score=likelihood)", "lda", LDA, "lsi(e=200)")),
+    *(
+        f"BM25 + {W}*{part}"
+        for part in (SOURCES, f"{SOURCES[:-1]}, score=likelihood)", "lda", LDA, "lsi(e=200, weighting=tfidf)")
+    ),
     *(f"BM25 + {W}*(BM25 >> {name} >> BM25)" for name in ("Bo1", "RM3")),
 )
 
 # Latent keyphrases beside LSI and feedback.
 WITH_PHRASES = (("cacm", ""), *REPORT)
 LAKI = "laki(phrases=phrases(support=5))"
-KEYPHRASES = (BASE, LAKI, f"{LAKI[:-1]}, absent=all)", f"BM25 + 0.3*{LAKI}", "lsi(e=200)", "BM25 + 0.2*lsi(e=200)")
+KEYPHRASES = (
+    BASE,
+    LAKI,
+    f"{LAKI[:-1]}, absent=all)",
+    f"BM25 + 0.3*{LAKI}",
+    "lsi(e=200, weighting=tfidf)",
+    "BM25 + 0.2*lsi(e=200, weighting=tfidf)",
+)
 WEIGHED = (
     f"BM25 + {W}*{LAKI}",
-    f"BM25 + {W}*lsi(e=200)",
+    f"BM25 + {W}*lsi(e=200, weighting=tfidf)",
     f"BM25 + {{0,1,2}}*{BO1}",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*{LAKI}",
-    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200, weighting=tfidf)",
 )
 
 # Dependence models, alone, with feedback, and in the recommended blend.
@@ -139,8 +149,8 @@ DEPENDENT = (
     "BM25 >> RM3 >> BM25",
     "SDM >> BM25 >> RM3 >> BM25",
     BEST,
-    f"(SDM >> BM25) + {BO1} + 0.4*lsi(e=200)",
-    "(SDM >> BM25) + (SDM >> BM25 >> Bo1 >> BM25) + 0.4*lsi(e=200)",
+    f"(SDM >> BM25) + {BO1} + 0.4*lsi(e=200, weighting=tfidf)",
+    "(SDM >> BM25) + (SDM >> BM25 >> Bo1 >> BM25) + 0.4*lsi(e=200, weighting=tfidf)",
 )
 WEIGHTS = "ordered={0.02,0.05,0.1,0.2,0.4}, window={0.02,0.05,0.1,0.2}"
 DEPENDENT_TUNED = (f"SDM({WEIGHTS}) >> BM25", f"FDM(size=3, {WEIGHTS}) >> BM25")
@@ -161,9 +171,9 @@ SHARPENED = (
     "Burst >> BM25 >> Sharp(vectors=lm) >> BM25",
     "Burst >> BM25 >> Sharp(original=0.5) >> BM25",
     WITH_TOPICS,
+    f"2*{SHARP} + 0.4*lsi(e=200, weighting=tfidf)",
     f"2*{SHARP} + 0.4*lsi(e=200)",
-    f"2*{SHARP} + 0.4*lsi(e=200, weighting=logtfidf)",
-    f"2*{SHARP} + 0.4*lsi(e=200, weighting=logtfidf) + 0.3*{LDA}",
+    f"2*{SHARP} + 0.4*lsi(e=200) + 0.3*{LDA}",
 )
 
 # Rankers with the fields title and text, beside those that read the whole document, with the same freedom for both.
@@ -320,7 +330,7 @@ def choose(tests: Sequence[Test], parts: Sequence[str]) -> None:
     for normaliser in NORMALISERS:
         parts = (
             f"{{0,1,2}}*{normaliser}(BM25 >> Bo1 >> BM25)",
-            f"{{0,0.2,0.4,0.6,1}}*{normaliser}(lsi(e=200))",
+            f"{{0,0.2,0.4,0.6,1}}*{normaliser}(lsi(e=200, weighting=tfidf))",
             f"{{0,0.2,0.4}}*{normaliser}({FISHER})",
             f"{{0,0.1,0.2}}*{normaliser}({DCOT})",
             f"{{0,0.1,0.2,0.4}}*{normaliser}({LDA})",

@@ -169,10 +169,13 @@ class Model:
             [item.terms for item in items if item.mentioned]
             for items in self.model.shown(loaded.view, words, counts, 0.0)
         ]
-        self.latent = [
-            [item.terms for item in items if not item.mentioned]
-            for items in self.model.shown(loaded.view, words, counts, 0.0)
-        ]
+        every = index.representation(
+            f"{expression.removesuffix(')')}{', ' if '(' in expression else '('}related=0)"
+        ).model
+        self.latent, self.every_latent = (
+            [[item.terms for item in items if not item.mentioned] for items in model.shown(loaded.view, words, counts)]
+            for model in (self.model, every)
+        )
         self.words = read_words(units.phrases, units.words_of(words), words)
         self.spans = list(zip([0, *words.ends[:-1].tolist()], words.ends.tolist(), strict=True))
         self.mentioned = counts[:, phrases].toarray() > 0
@@ -294,6 +297,7 @@ def main() -> None:
         show_present(methods, chosen, present)
         lacking: dict[str, Callable[[int], list[Terms]]] = {
             f"`{given.model}`": lambda k: model.latent[k],
+            "the same with `related=0`": lambda k: model.every_latent[k],
             "the same with `shown=network`": lambda k: model.best(model.chances[k], ~model.mentioned[k]),
             "LSI, nearest phrases": lambda k: model.best(model.near[k], ~model.mentioned[k]),
             "most frequent keyphrases": lambda k: model.best(model.df, ~model.mentioned[k]),

@@ -10,8 +10,9 @@ the text is only perhaps about. They are written in an order by chance to TEXTS.
 reader writes a line `doc,number,letter` for each phrase as for `keyphrases_judged.py`: A, R or W. `score` prints how many are
 right.
 
-`learn` fits the numbers of `sublex_laki/shown.py` to the verdicts on mentioned keyphrases of the network. To those on rare
-phrases it fits BASE, the size of WEIGHTS in `sublex_laki/rare.py`, and the weight of `returns`. The ratios of the other
+`learn` fits the numbers of `sublex_laki/shown.py` to the verdicts on keyphrases of the network: whether a text is about one
+that it mentions, and whether it is about one that it does not mention, or at least related to it. To those on rare phrases it
+fits BASE, the size of WEIGHTS in `sublex_laki/rare.py`, and the weight of `returns`. The ratios of the other
 WEIGHTS stay: `keyphrases.py --learn` prints these. It needs scikit-learn.
 """
 
@@ -28,7 +29,8 @@ from keyphrases_judged import GUIDE, documents_of, letters_of, majority_of, rows
 import sublex
 from sublex_laki.estimator import weighed
 from sublex_laki.rare import WEIGHTS, chunks, read_words
-from sublex_laki.shown import LEAST, first_places, shared_words
+from sublex_laki.representation import LEAST_IN_QUERY
+from sublex_laki.shown import LEAST, ShownKeyphrase, first_places, latent_facts, of_texts, shared_words
 
 FIRST = 5
 FIELDS = ("doc", "number", "phrase", "before", "after", "strength", "shown_before", "shown_after")
@@ -86,7 +88,7 @@ def learn(given: argparse.Namespace) -> None:
     model, units = loaded.model, loaded.model.units
     numbers = {name.casefold(): k for k, name in enumerate(model.keyphrases(loaded.view).names)}
     listed = {tuple(index.analyze(name)) for name in units.phrases.names}
-    facts: dict[str, list[list[float]]] = {"network": [], "latent": [], "rare": []}
+    facts: dict[str, list[list[float]]] = {"network": [], "latent": [], "latent, related": [], "rare": []}
     right: dict[str, list[bool]] = {kind: [] for kind in facts}
     for judged in given.judged:
         key, *verdicts = judged.split(",")
@@ -99,6 +101,10 @@ def learn(given: argparse.Namespace) -> None:
         lexicon, names = units.words_of(texts), model.keyphrases(loaded.view)
         shared = [shared_words(names, lexicon[begins[k] : begins[k + 1]]) for k in range(len(docs))]
         spans = {doc: (int(begins[k]), int(begins[k + 1])) for k, doc in enumerate(docs)}
+        lists = of_texts(
+            names, texts, counts, model.encode_units(counts, LEAST_IN_QUERY), evidence, model.nearness, 1.0
+        )
+        mentions = [[item for item in items if item.mentioned and item.keyphrase is not None] for items in lists]
         found = {doc: {chunk.terms: chunk for chunk in chunks(words, *span)} for doc, span in spans.items()}
         for place, letters in letters_of(rows, verdicts).items():
             text, phrase = docs.index(place[0]), rows[place]["phrase"]
@@ -106,8 +112,11 @@ def learn(given: argparse.Namespace) -> None:
             chance = min(max(float(chances[[text], [k]][0]), LEAST), 1 - LEAST) if k >= 0 else 0.5
             odds = np.log(chance / (1 - chance))
             if k >= 0 and (first := places.get((text, int(model.network.phrases[k])))) is None:
-                facts["latent"].append([float(odds), float(shared[text][k])])
-                right["latent"].append(majority_of(letters) == "A")
+                latent = [ShownKeyphrase(phrase, terms, max(chance, LEAST_IN_QUERY), k, False)]
+                own = latent_facts(model.nearness, counts[[text]], latent, mentions[text], shared[text])
+                for kind, good in (("latent", "A"), ("latent, related", "AR")):
+                    facts[kind].append([float(values[0]) for values in own])
+                    right[kind].append(majority_of(letters) in good)
             elif k >= 0:
                 facts["network"].append([float(odds), float(np.log1p(first)), float(evidence[[text], [k]][0])])
                 right["network"].append(majority_of(letters) == "A")

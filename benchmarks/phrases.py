@@ -116,7 +116,7 @@ def main() -> None:
     )
     parser.add_argument("--support", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--verdicts", type=Path, default=Path(__file__).with_name("phrases_verdicts.csv"))
+    parser.add_argument("--verdicts", type=Path, default=Path(__file__).parent / "verdicts/phrases_verdicts.csv")
     parser.add_argument("--offset", type=int, help="read every fifth document, from this place on")
     parser.add_argument("--source", default="now", help="the source of the verdicts on the drawn phrases")
     options = parser.parse_args()

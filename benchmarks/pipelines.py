@@ -1,14 +1,14 @@
 """Choose the weights of the pipelines `better` and `best`, and measure `good`, `better` and `best`, with significance by topic.
 
-    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts] [--work FOLDER]
+    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts | --lsi] [--work FOLDER]
 
 COLLECTIONS holds a folder for each of adi, cranfield, medline, cacm, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR,
 with its test judgements). With --weights the script measures every setting of the ranges below on every collection. It prints the
 setting with the highest mean gain in AP over all collections, and for each collection the setting that the other five choose, with
 the gain of the collection under that setting. With --tables it prints the tables of the three pipelines as Sublex has them, and of
-`best` without each of its parts; with --parts, those of further parts of `best`, which Sublex does not use. Without an option it
-does all of this. With --work, the indexes and their fitted models stay in FOLDER, and the next call uses them again. The base is BM25
-with the lengths and the parameters of Lucene.
+`best` without each of its parts; with --parts, those of further parts of `best`, which Sublex does not use; with --lsi, those of the
+weightings of `lsi`, alone and in blends. Without an option it does all of this. With --work, the indexes and their fitted models stay
+in FOLDER, and the next call uses them again. The base is BM25 with the lengths and the parameters of Lucene.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 PARTS = parts_of(meaning("best"))
+TFIDF = f"{LSI[:-1]}, weighting=tfidf)"
 WITHOUT = {
     "`best`": meaning("best"),
     "without feedback: `Burst >> BM25`": best("(Burst >> BM25)"),
@@ -70,9 +71,7 @@ WITHOUT = {
     "without `near`": best(near="-"),
     "`near` with k=5": best(near=PARTS[4][:-1] + ", k=5)"),
     "`near` with add=true": best(near=PARTS[4][:-1] + ", add=true)"),
-    "`lsi` with weighting=tfidf": best(
-        lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near=PARTS[4].replace(LSI, "lsi(e=200)")
-    ),
+    "`lsi` with weighting=tfidf": best(lsi=PARTS[1].replace(LSI, TFIDF), near=PARTS[4].replace(LSI, TFIDF)),
     "z-scores in place of minmax": "("
     + " + ".join(f"{w}*zscore({p})" for w, p in [("1", FEEDBACK), *(part.split("*", 1) for part in PARTS[1:4])])
     + f") >> {PARTS[4]}",
@@ -90,6 +89,11 @@ FURTHER = {
             "DPH",
         )
     },
+}
+WEIGHTINGS = {
+    f"`{text.format(model)}`": text.format(model)
+    for text in ("{}", "BM25 + 0.2*{}", "BM25 + (BM25 >> Bo1 >> BM25) + 0.4*{}")
+    for model in (f"lsi(e={e}, weighting={weighting})" for e in (100, 200) for weighting in ("tfidf", "logtfidf"))
 }
 PIPELINES = {
     f"`{BASE}`": BASE,
@@ -210,11 +214,12 @@ def main() -> None:
         ("weights", "choose the weights"),
         ("tables", "measure the pipelines"),
         ("parts", "measure further parts"),
+        ("lsi", "measure the weightings of LSI"),
     ):
         parser.add_argument(f"--{option}", action="store_true", help=help)
     parser.add_argument("--work", type=Path, help="keep the indexes and their fitted models in this folder")
     given = parser.parse_args()
-    every = not (given.weights or given.tables or given.parts)
+    every = not (given.weights or given.tables or given.parts or given.lsi)
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
@@ -229,6 +234,9 @@ def main() -> None:
             table(known, WITHOUT, "AP", BASE, title="AP, parts left out or replaced")
         if given.parts or every:
             table(known, FURTHER, "AP", BASE, title="AP, further parts")
+        if given.lsi or every:
+            for measure in MEASURES[:2]:
+                table(known, {f"`{BASE}`": BASE} | WEIGHTINGS, measure, BASE, title=f"{measure}, weightings of LSI")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ connection, and takes the server's processor time from /proc. The searches of on
 what the ratios are of; rounds of all kinds take turns, and the least counts.
 
 The load is that of `--connections` clients, each of which asks as soon as it has its answer: that is the saturating rate. Then
-requests begin at half of this rate, whether others are answered or not.
+requests begin at half of this rate, whether others are answered or not; of all rounds, that with the lowest p99 counts.
 
 With --page N, the first N queries are typed into the page in Chromium (playwright), letter by letter, each when the hits of the
 one before are painted. A keystroke ends with the frame after the one in which its hits stand; the pause in which the page
@@ -21,12 +21,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import selectors
 import shutil
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
 
@@ -121,6 +122,12 @@ async def saturate(port: int, paths: list[str], connections: int, seconds: float
     return done / seconds
 
 
+def finely(steps: Coroutine[Any, Any, list[float]]) -> list[float]:
+    """Run steps in a loop that sleeps by microseconds; the usual one rounds to milliseconds. One that is busy takes a core."""
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())) as runner:
+        return runner.run(steps)
+
+
 async def at_rate(port: int, paths: list[str], rate: float, seconds: float, connections: int) -> list[float]:
     """Return the seconds from when a request should have begun to its answer, at a rate that does not wait for answers."""
     free: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
@@ -139,7 +146,7 @@ async def at_rate(port: int, paths: list[str], rate: float, seconds: float, conn
     for n in range(int(rate * seconds)):
         due = begin + n / rate
         while (left := due - time.perf_counter()) > 0:
-            await asyncio.sleep(left if left > 0.002 else 0)
+            await asyncio.sleep(left)
         tasks.append(asyncio.create_task(one(paths[n % len(paths)], due)))
     await asyncio.gather(*tasks)
     return taken
@@ -148,13 +155,21 @@ async def at_rate(port: int, paths: list[str], rate: float, seconds: float, conn
 # In the page: note when each letter came, and when its hits were painted.
 RECORDER = """() => {
     window.painted = [];
+    // Resolves when this number of letters is painted. To ask again and again would take the page's time.
+    window.untilPainted = (number) => new Promise((resolve) => {
+        const look = () => (window.painted.length >= number ? resolve() : (window.whenPainted = look));
+        look();
+    });
     addEventListener('input', (event) => {
         const [begin, value] = [event.timeStamp, event.target.value];
         const look = () => {
             const isThere = new URLSearchParams(location.search).get('query') === value
                 && !document.querySelector('.is-old, [aria-busy=true]') && document.querySelector('.hits, .notes, .problem');
             if (!isThere) return requestAnimationFrame(look);
-            requestAnimationFrame(() => setTimeout(() => window.painted.push(performance.now() - begin)));
+            requestAnimationFrame(() => setTimeout(() => {
+                window.painted.push(performance.now() - begin);
+                window.whenPainted?.();
+            }));
         };
         requestAnimationFrame(look);
     }, true);
@@ -179,15 +194,15 @@ def typed(port: int, texts: list[str]) -> tuple[list[float], list[float]]:
                 searches.append(request.timing["responseStart"] - request.timing["requestStart"])
 
         page.on("requestfinished", finished)
+        done = 0
         for text in texts:
             page.keyboard.press("Escape")
             page.keyboard.press("/")
             for letter in text:
-                done = page.evaluate("window.painted.length")
+                done += 1
                 # The query before is selected, so the first letter replaces it.
                 page.keyboard.type(letter)
-                while page.evaluate("window.painted.length") == done:
-                    time.sleep(0.005)
+                page.evaluate("(number) => window.untilPainted(number)", done)
         painted = page.evaluate("window.painted")
         browser.close()
     return painted, searches
@@ -237,12 +252,17 @@ def measure(
     for name in names:
         base = least[names[0]] if names.index(name) < 3 else least["bare Starlette"]
         print(f"| {name} | {1e6 * least[name]:.0f} | {least[name] / base:.2f} |")
-    print("\n| requests | saturating rate | at half: median ms | p99 ms | p99 / median |\n|---|---|---|---|---|")
+    print("\n| requests | saturating rate | µs of the processor | at half: median ms | p99 ms | p99 / median |")
+    print("|---|---|---|---|---|---|")
     for name, paths in (("docnos", docnos), ("titles and passages", search)):
+        begin = service.processor
         rate = asyncio.run(saturate(service.port, paths, args.connections, args.seconds))
-        taken = asyncio.run(at_rate(service.port, paths, rate / 2, args.seconds, 64))
-        median, high = statistics.median(taken), statistics.quantiles(taken, n=100)[98]
-        print(f"| {name} | {rate:,.0f}/s | {1000 * median:.2f} | {1000 * high:.2f} | {high / median:.1f} |")
+        each = (service.processor - begin) / (rate * args.seconds)
+        rounds = [finely(at_rate(service.port, paths, rate / 2, args.seconds, 64)) for _ in range(args.rounds)]
+        high, median = min((statistics.quantiles(taken, n=100)[98], statistics.median(taken)) for taken in rounds)
+        print(
+            f"| {name} | {rate:,.0f}/s | {1e6 * each:.0f} | {1000 * median:.2f} | {1000 * high:.2f} | {high / median:.1f} |"
+        )
 
 
 def main() -> None:

@@ -160,6 +160,7 @@ def test_compare_prints_tables_and_sentences(demo):
     assert demo(*arguments, "--fresh")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_warning_about_ties_is_given_once_for_the_same_systems(index):
     compare = f"sublex.compare({str(index.path)!r}, {str(TOPICS)!r}, {str(QRELS)!r}, ['TFIDF', 'BM25'], 'AP')"
     lines = ["import sublex", compare, compare, "import warnings; warnings.simplefilter('always')", compare]

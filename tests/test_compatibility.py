@@ -19,6 +19,8 @@ GOLDEN = Path(__file__).parent / "golden" / "index-0.1"
 POSITIONS = Path(__file__).parent / "golden" / "index-positions"
 FIELDS = Path(__file__).parent / "golden" / "index-fields"
 TOPICS = Path(__file__).parents[1] / "queries" / "demo" / "topics.trec"
+# This model was fitted as `lsi(e=8)`, when weighting=tfidf was the default.
+OLD = "lsi(e=8, weighting=tfidf)"
 WRITTEN = json.loads((GOLDEN / "rankings.json").read_text(encoding="utf-8"))
 
 
@@ -40,10 +42,19 @@ def test_an_index_of_an_earlier_version_ranks_as_it_did(index, expression):
 def test_an_index_of_an_earlier_version_is_sound_and_can_be_changed(index):
     assert index.fingerprint == WRITTEN["fingerprint"]
     assert check(index.path) == []
+    for text in ("lsi(e=8)", "BM25 >> lsi(e=8)"):
+        with pytest.raises(
+            sublex.SublexError, match=r"lsi\(e=8\) was fitted .* another default, or .* Run: sublex fit"
+        ):
+            index.search("cranes", text)
     index.add([{"id": "new", "text": "Cranes nest by the river."}])
-    assert "new" in [hit.docno for hit in index.search("cranes river", "lsi(e=8)", k=len(index))]
+    with pytest.raises(sublex.SublexError, match="does not cover 1 document .* --update"):
+        index.search("cranes river", OLD)
+    index.fit(OLD)
+    assert "new" in [hit.docno for hit in index.search("cranes river", OLD, k=len(index))]
     index.merge()
-    assert check(index.path) == [] and index.search("cranes", "BM25 >> lsi(e=8)")
+    index.fit(OLD)
+    assert check(index.path) == [] and index.search("cranes", f"BM25 >> {OLD}")
 
 
 def test_an_index_without_positions_keeps_the_first_format_which_earlier_versions_read(index, tmp_path):

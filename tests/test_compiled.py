@@ -514,6 +514,7 @@ def test_a_change_of_what_a_kernel_does_not_reach_compiles_nothing(birds, tmp_pa
     assert birds() == "34 8"
 
 
+@pytest.mark.slow
 def test_the_same_values_are_described_alike_in_all_processes():
     program = (
         "from sublex.tools import compiled; from sublex.tools.compile_ahead import all_jobs\n"

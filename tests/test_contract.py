@@ -52,7 +52,7 @@ from sublex_lda.representation import LDARepresentation
 
 BUNDLED = (
     "lsi(e=20)",
-    "lsi(e=20, weighting=logtfidf, unit=true)",
+    "lsi(e=20, weighting=tfidf, unit=true)",
     "fisher(k=3, words=lsi(e=10))",
     "fisher(k=3, words=lsi(e=10), variance=true, idf=true, power=0.5)",
     "dcot(r=50)",
@@ -226,6 +226,7 @@ def check_of(name: str, function) -> Check:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ranker", "filter", "expander", "reader"])
 def test_a_new_plugin_passes_its_checks(made, tmp_path, kind):
     made(kind)
@@ -584,6 +585,7 @@ BROKEN_EXPANDERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("check", "members", "message"), BROKEN_EXPANDERS)
 def test_a_check_of_expanders_finds_its_fault(made, tmp_path, check, members, message):
     broken("mine", made("expander"), members)
@@ -936,6 +938,7 @@ def changing(self, scores, near, cosines):
     return scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "members", "message"),
     [
@@ -1143,6 +1146,7 @@ def test_names_that_cannot_be_checked_cost_a_sentence(registered):
 # What comes with Sublex.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugin", ["rankers", "expanders", "readers", "analyzers"])
 def test_the_built_in_plugins_pass_their_checks(tmp_path, plugin):
     chosen, passed = checks(plugin), 0

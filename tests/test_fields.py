@@ -148,6 +148,7 @@ def assert_right(index: Index, documents: Iterable[Document]) -> None:
     assert check(index.path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", ["title,text", "title", "text", "text,place,tags", "year,title", "place"])
 def test_the_frequencies_of_fields_are_those_of_their_words(tmp_path, documents, fields):
     given = documents + ODD
@@ -156,6 +157,7 @@ def test_the_frequencies_of_fields_are_those_of_their_words(tmp_path, documents,
     assert_right(index, given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("analyzer", ["english(stop=none, stem=none)", "english(latex=true)", "plain"])
 def test_fields_are_counted_by_the_analyzer(tmp_path, documents, analyzer):
     given = documents + ODD
@@ -202,6 +204,7 @@ def test_a_break_stands_before_each_field_where_words_are_read_in_order(tmp_path
     assert [word.after_break for word in index.corpus.sequence(0)][2::2] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_fields_follow_their_documents_through_every_change(tmp_path, documents):
     left = documents + ODD
     index = sublex.build(left, tmp_path / "index", store=ALL, fields="title,tags")
@@ -363,6 +366,7 @@ def test_kernels_code_the_frequencies_as_the_definition_says():
     assert encoded.tail_sizes[4] == encoded.tail_sizes[7] == 0 and encoded.widths[1] == 0
 
 
+@pytest.mark.slow
 def test_frequencies_that_do_not_fit_are_damage(tmp_path):
     """Each forgery has right checksums."""
     words = " ".join(f"w{number}" for number in range(200))

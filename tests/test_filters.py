@@ -142,6 +142,7 @@ def stepped(tmp_path_factory):
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 5, 40])
 def test_few_documents_that_pass_are_ranked_whether_words_are_rare_or_frequent(stepped, size):
     chance = np.random.default_rng(size)

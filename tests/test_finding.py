@@ -332,6 +332,7 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
     assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "signs"), [(40, 256), (500, 512), (1100, 1024)])
 def test_rough_estimates_are_as_near_as_they_are_taken_to_be(width, signs):
     random = np.random.default_rng(5)
@@ -350,6 +351,7 @@ def test_rough_estimates_are_as_near_as_they_are_taken_to_be(width, signs):
             assert 0.7 < errors.std() / wanted < (1.05 if groups == signs // 64 else 1.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "l2"])
 @pytest.mark.parametrize("width", [40, 500, 1100])
 def test_two_bits_for_each_sign_estimate_as_they_are_taken_to(width, similarity):
@@ -455,6 +457,7 @@ def sketches(index) -> list[str]:
     return sorted(f"{folder.parent.parent.name.partition('-')[0]}/{folder.name}" for folder in rows)
 
 
+@pytest.mark.slow
 def test_sketches_come_and_go_with_their_rows(sketched):
     models = ("dcot", "fisher", "fisher", "lsi", "lsi")
     assert sketches(sketched) == sorted(f"{model}/00000{k}" for model in models for k in (1, 2, 3))

@@ -159,6 +159,14 @@ def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):
     for word in range(0, len(terms), 40):
         expected = counts[:, [several.corpus.vocabulary.index(terms[word])]].toarray()[:, 0].tolist()
         assert view.counts(word, live).tolist() == view.counts(word)[live].tolist() == expected
+    words, whole = np.array([81, 2, 40]), counts[:, [several.corpus.vocabulary.index(term) for term in terms]].toarray()
+    at = np.array([5, 1, 1, 30, 8])
+    for docs in (live, live[at], live[:0]):
+        expected = whole[np.searchsorted(live, docs)][:, words].T.tolist()
+        assert view.counts_of(words, docs).tolist() == expected
+        assert [view.counts(word, docs).tolist() for word in words.tolist()] == expected
+    assert np.array_equal(view.counts_of(words)[:, live], view.counts_of(words, live))
+    assert view.counts_of(words[:0], live).shape == (0, len(live))
     strange = IndexView(several.snapshot, segments, ModelVocabulary(["zyzzyva"]), [csr_array(part) for part in dense])
     assert not strange.counts(0).any()
 
@@ -550,7 +558,7 @@ def test_files_of_one_name_are_told_apart(index, tmp_path):
     path.write_text("crane 5 6\n")
     with pytest.raises(
         IndexProblem,
-        match=r"was fitted with another version of the plugin, or with a file .* run: sublex forget \S+ vectors-",
+        match=r"was fitted with another version of the plugin, another default, or a file .* run: sublex forget \S+ vectors-",
     ):
         index.forget(f'vectors("{path}")')
     index.forget(*index.fitted)

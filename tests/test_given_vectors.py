@@ -775,6 +775,7 @@ def test_scales_that_nobody_writes_are_refused():
                 layout.check_scales(np.array([1, scale], np.float32))
 
 
+@pytest.mark.slow
 def test_an_addition_that_is_killed_is_made_or_not(built, tmp_path):
     rows, ids = vectors_of(30), [f"d{k}" for k in range(30)]
     built.add_vectors("v", rows, ids)

@@ -143,6 +143,7 @@ def test_hits_are_those_of_the_definition(twelve, case, k):
     ]
 
 
+@pytest.mark.slow
 def test_the_best_of_many_documents_are_those_of_the_definition(tmp_path, monkeypatch):
     monkeypatch.setattr(list_files, "LEAST_WEIGHTS", 100)
     terms = [f"t{k:03}" for k in range(200)]

@@ -53,6 +53,7 @@ def whole(tmp_path_factory) -> sublex.Index:
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [(90,), (45, 90), (1, 2, 90), (10, 30, 31, 88, 90)])
 def test_a_joined_index_scores_as_one_that_was_built_whole(tmp_path, whole, ends):
     parts = []
@@ -82,6 +83,7 @@ def test_the_order_of_the_parts_is_that_of_their_documents(tmp_path):
     assert joined.built is not None and joined.built.indexed == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 5, 86])
 def test_a_split_index_comes_back_when_its_parts_are_joined(tmp_path, whole, number):
     places = [tmp_path / f"part-{k}" for k in range(number)]

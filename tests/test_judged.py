@@ -286,3 +286,19 @@ def text_of(shown) -> str:
 def test_a_note_says_that_a_name_without_an_expander_learns_nothing(index):
     assert index.pipeline("good").learns and not index.pipeline("Burst >> BM25").learns
     assert Path(index.path).exists()
+
+
+def test_docnos_are_looked_up_together_as_one_by_one(tmp_path):
+    index = sublex.build([{"id": f"d{n}", "text": "crane"} for n in range(700)], tmp_path / "index")
+    index.add([{"id": f"e{n}é", "text": "bird"} for n in range(300)])
+    index.delete(["d5", "e7é"])
+    index.add([{"id": "d5", "text": "crane again"}])
+    snapshot = index.snapshot
+    docnos = [*(f"d{n}" for n in range(0, 700, 5)), "e7é", "e8é", "x", "\ud800", "d1\0"]
+    expected = sorted(doc for doc in map(snapshot.doc, docnos) if doc is not None)
+    assert snapshot.docs_of(docnos).tolist() == expected and len(expected) == 141
+    # A few are looked up one by one.
+    assert snapshot.docs_of(docnos[:3]).tolist() == sorted(map(snapshot.doc, docnos[:3]))
+    assert snapshot.docs_of(["x"]).tolist() == snapshot.docs_of([]).tolist() == []
+    docs = snapshot.corpus.docs
+    assert snapshot.docnos(docs) == [snapshot.docno(doc) for doc in docs.tolist()] and snapshot.docnos(docs[:0]) == []

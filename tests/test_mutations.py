@@ -65,6 +65,7 @@ def test_tests_are_chosen_by_the_lines_of_a_change(tmp_path):
     assert len(chosen(constant, str(tmp_path / "plugins"), tmp_path, tests, 60.0)) == 4
 
 
+@pytest.mark.slow
 def test_the_code_of_each_plugin_can_be_changed():
     for plugin in PLUGINS:
         changes = list(changes_of(plugin, KINDS, ()))

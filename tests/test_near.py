@@ -21,7 +21,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
-from sublex.representations import clusters, fitting, neighbours
+from sublex.representations import clusters, fitting, neighbours, sketch
 from sublex.representations.clusters import Clusters
 from sublex.representations.model_store import StoreWriter
 from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, UnitVectors
@@ -74,6 +74,7 @@ def grown(tmp_path):
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "own", "add", "depth"), [(10, 0.7, False, 1000), (3, 0.0, False, 20), (5, 0.4, True, 15), (16, 1.0, True, 3)]
 )
@@ -162,6 +163,7 @@ def test_a_list_from_which_too_many_documents_were_deleted_is_computed_anew(tmp_
     expect_definition(index)
 
 
+@pytest.mark.slow
 def test_a_large_segment_is_compared_by_clusters(tmp_path, monkeypatch):
     """Nearly all neighbours are found, and those that are found have their cosines and their order."""
     index = sublex.build(documents(400), tmp_path / "index")
@@ -350,10 +352,34 @@ def test_a_wrong_use_costs_a_sentence(grown, ranking, message):
 def test_a_graph_needs_a_representation_that_compares_vectors(grown):
     with pytest.raises(InputError, match="BM25 needs no fit; name a model that needs one"):
         grown.fit("near(BM25)")
-    with pytest.raises(
-        InputError, match=r"Near documents are found by vectors, and lda\(k=2.* compares none; name lsi"
-    ):
-        grown.fit("near(lda(k=2, iterations=2))")
+    with pytest.raises(InputError, match=r"Near documents are found by vectors, and chars.* compares none; name lsi"):
+        grown.fit("near(chars(n=2))")
+
+
+def test_the_shares_of_topics_are_vectors_too(grown, monkeypatch):
+    topics = "lda(k=5, iterations=10)"
+    grown.fit(f"near({topics})")
+    loaded = grown.representation(topics)
+    rows = loaded.view.rows(grown.corpus.docs).toarray().astype(np.float64)
+    docnos = [grown.docno(doc) for doc in grown.corpus.docs.tolist()]
+    # A document without known words has no topics, and is near no other.
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    known = norms[:, 0] > 0
+    units = {docno: unit for docno, unit in zip(docnos, rows / np.maximum(norms, 1e-9), strict=True) if unit.any()}
+    assert known.sum() == len(units) > 60
+    for docno in [*units][::9]:
+        hits = grown.similar(docno, k=10, graph=f"near({topics})")
+        others = {other: unit for other, unit in units.items() if other != docno}
+        expected = naive.nearest(units[docno], others, 10)
+        wanted = [cosine for _, cosine in expected if cosine > 0]
+        np.testing.assert_allclose(hits.scores, wanted, rtol=1e-5)
+    query = QUERIES[0]
+    before = {hit.docno: hit.score for hit in grown.search(query, "BM25 % 1000", k=1000)}
+    found = {hit.docno: hit.score for hit in grown.search(query, f"BM25 % 1000 >> near({topics}, k=16)", k=1000)}
+    assert found.keys() == before.keys() and found != before
+    monkeypatch.setattr(sketch, "MOST_ENTRIES", 4)
+    with pytest.raises(InputError, match=r"vectors of at most 4 numbers, and those of lda\(k=6.* have 6; name lsi"):
+        grown.fit("near(lda(k=6, iterations=2))")
 
 
 def test_documents_that_a_graph_does_not_cover_cost_a_sentence(grown):
@@ -383,6 +409,7 @@ def test_the_card_has_the_size_of_the_lists(grown):
     assert shown.exit_code == 0 and "bytes of the lists" in shown.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "forge", "message"),
     [

@@ -303,6 +303,7 @@ print(identity_of(Mine({"k": 1, "j": {2, "3"}}), "").digest, identity_of(helper,
 """
 
 
+@pytest.mark.slow
 def test_every_process_computes_the_same_hash():
     printed = {
         subprocess.run(

@@ -163,6 +163,7 @@ def test_postings_within_fields_equal_those_of_the_definition(fielded, terms):
     expect_postings(TermTable(index.snapshot), exact, terms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKERS)
 @given(query=st.dictionaries(st.one_of(IN_FIELDS, IN_FIELDS, st.sampled_from(WORDS)), st.just(1.5), max_size=4))
 @settings(max_examples=examples(20))
@@ -282,6 +283,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.slow
 def test_merged_and_reordered_indexes_give_the_hits_of_the_definition(tmp_path):
     index = built(tmp_path / "index", documents(60, 3))
     index.add(documents(40, 4, "e"), workers=1)
@@ -671,6 +673,7 @@ def test_python_rankers_score_operators(index, exact):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_frequent_words_with_rows_of_bits_give_the_postings_of_the_definition(tmp_path, seed):
     """Longer texts of more words, so that frequent words, rare words and mixtures of both are in one operator."""

@@ -24,9 +24,12 @@ from sublex.contracts.operators import GAP, Operator, OperatorKind, ordered, syn
 from sublex.errors import InputError, SublexError
 from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
+from sublex.operations.context import OperationContext
+from sublex.operations.parameters import Asked
+from sublex.operations.searching import search
 from sublex.pipeline.compose import KEPT
 from sublex.pipeline.running import write
-from sublex.retrieval.passages import passage, passages_of, title_spans
+from sublex.retrieval.passages import passage, passages, passages_of, title_spans
 from sublex.retrieval.term_table import TermTable
 from sublex.retrieval.text_occurrences import occurrences
 from sublex.trec.fuse import fuse
@@ -433,6 +436,29 @@ def test_a_passage_has_the_most_different_query_words():
     best = passage(text, analyzer, ["whale", "hunt", "ship"], 80)
     assert "whale hunted the ship" in best.text
     assert {best.text[a:b] for a, b in best.spans} == {"whale", "hunted", "ship"}
+
+
+def test_passages_follow_the_words_of_the_user_before_those_of_an_expander(tmp_path):
+    text = "nest egg feather wing " + "far " * 80 + "a crane alone " + "near " * 80 + "nest egg"
+    others = [Document(f"d{n}", "crane nest egg feather wing") for n in range(3)]
+    index = sublex.build([Document("long", text), *others], tmp_path / "index")
+    (hit,) = (hit for hit in index.search("crane", "BM25 >> RM3 >> BM25", k=4) if hit.docno == "long")
+    assert "crane alone" in hit.passage and "feather" not in hit.passage
+    shown = OperationContext(index).ask(search, **Asked("crane", "BM25 >> RM3 >> BM25")._asdict()).data["hits"]
+    assert {hit["docno"]: hit["passage"] for hit in shown}["long"] == hit.passage
+    # Among passages with the same words of the user, that with the most others.
+    best = passages([text + " crane nest"], index.analyzer, ["crane", "nest", "egg"], 80, first=["crane"])[0]
+    assert best.text.endswith("nest egg crane nest")
+
+
+def test_words_of_an_expander_that_a_document_lacks_have_one_line(tmp_path):
+    documents = [Document("a", "crane nest egg feather"), Document("b", "crane wing beak"), Document("c", "crane")]
+    index = sublex.build([*documents, *(Document(f"x{n}", "far away") for n in range(9))], tmp_path / "index")
+    text = str(index.explain("crane zoo", "c", "BM25 >> RM3(docs=3) >> BM25"))
+    assert text.count("not in this document") == 1
+    (line,) = (line for line in text.splitlines() if "not in this document" in line)
+    assert line.strip().startswith("5 words from RM3: not in this document  [")
+    assert {"nest", "egg", "feather", "wing", "beak"} == set(line.partition("[")[2].rstrip("]").split(", "))
 
 
 def test_passages_follow_phrases_and_windows():

@@ -90,6 +90,7 @@ def assert_right(index: Index, documents: Iterable[Document]) -> None:
     assert check(index.path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("analyzer", ["english", "english(stop=none, stem=none)", "english(latex=true)", "plain"])
 def test_positions_are_those_of_the_words(tmp_path, documents, analyzer):
     given = documents + ODD
@@ -133,6 +134,7 @@ def test_an_index_without_positions_says_how_to_rebuild_it(tmp_path, documents):
     )
 
 
+@pytest.mark.slow
 def test_positions_follow_their_documents_through_every_change(tmp_path, documents):
     left = documents + ODD
     index = sublex.build(left, tmp_path / "index", store=ALL)

@@ -882,6 +882,7 @@ KINDS: dict[str, Callable[[], Expression]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_runs_everywhere(index, kind, tmp_path):
     part, topics, qrels = KINDS[kind](), sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)

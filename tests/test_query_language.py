@@ -584,6 +584,7 @@ def test_an_index_without_positions_says_how_it_gets_them(tmp_path):
     assert found(index, "stem AND cel*") == {"a"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["(", "(a ", ")", '"', "'", "#1(", "a^", "NOT ", "a AND ", "\\", "+", "a~", "'a ", "#", "~", "a*", '"a ', "9", "a^9", "a:",

@@ -273,6 +273,7 @@ def test_trec_takes_the_elements_that_are_named_out_of_the_text():
     assert read(Trec(title="nothing"), TREC)[0] == read(Trec(), TREC)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", [b"<HEAD>", b"</HEAD>", b"<HEAD", b"<HEAD ", b"<HEAD>a</HEAD>", b"<HEAD><DATE></HEAD>", b"<"]
 )

@@ -310,6 +310,7 @@ def test_columns_give_the_same_bytes_spilled_or_not(given, workers, memory):
         assert built(Path(place) / "a", 1, 1 << 30) == built(Path(place) / "b", workers, memory)
 
 
+@pytest.mark.slow
 def test_columns_count_as_memory_and_spill(tmp_path, monkeypatch):
     monkeypatch.setattr(batch, "BATCH_BYTES", 100_000)
     spills: list[int] = []
@@ -352,6 +353,7 @@ def forged(index: Index, place: Path, **values: Any) -> Index:
     return sublex.open(place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "column"),
     [

@@ -359,6 +359,7 @@ CHANGES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_runs_again_what_depends_on_it_and_nothing_else(finished, name):
     change, expected = CHANGES[name]
@@ -470,6 +471,7 @@ def change_lock(folder: Path, before: str, after: str) -> None:
     (folder / "study.lock").write_bytes(sealed(body.replace(before, after, 1), LINE))
 
 
+@pytest.mark.slow
 def test_a_check_says_which_figures_moved(command, finished):
     folder = finished.parent / "study-study"
     code, output, _ = command("study", str(finished), "--check")
@@ -790,6 +792,7 @@ def test_texts_on_the_report_are_escaped(study):
     assert "<img" not in page and "49" not in page.split("&lt;img")[1][:40] and page.count("&lt;img") >= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "forged",
     [
@@ -815,6 +818,7 @@ def test_a_forged_record_of_a_comparison_puts_no_markup_on_the_report(study, for
     assert again["demo"].system("BM25").means == first["demo"].system("BM25").means
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forged", [{"values": [[float("nan")]]}, {"values": "x"}, {"qids": None}, {"missing": 3}])
 def test_forged_measures_of_a_run_are_measured_again(study, forged):
     path = study(MINIMAL)
@@ -841,6 +845,14 @@ def test_a_new_study_runs_as_it_is_written(command, tmp_path):
     assert '"documents.jsonl"' in Path("own/new.toml").read_text()
     code, output, _ = command("study", "own/new.toml", "--format", "csv")
     assert code == 0 and "new,BM25 >> RM3 >> BM25," in output
+    # Markdown has all parts, as the lines do, and not only the table of means.
+    code, output, _ = command("study", "own/new.toml", "--format", "markdown")
+    lines = output.splitlines()
+    assert (
+        code == 0 and lines[0] == "new: 30 topics, 252 documents" and any(each.startswith("| --- |") for each in lines)
+    )
+    assert any(each.startswith(r"| b | BM25 \>\> RM3 \>\> BM25 |") for each in lines)
+    assert lines[-1].startswith("* ")
     # All that the comments propose can be used.
     text = Path("own/new.toml").read_text()
     text = text[: text.index("# sublex.written")].replace("# Everything", "Everything").replace("# A ", "A ")

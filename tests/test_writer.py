@@ -674,6 +674,7 @@ def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp
     assert contents(root) == contents(tmp_path / "expected")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"sources": 1, "batches": 2, "docs": 3, "spills": [], "outcome": 5}']
 )
@@ -822,6 +823,7 @@ def spoilt(data: bytes) -> bytes:
     return data[:middle] + bytes(byte ^ 0x55 for byte in data[middle : middle + 50]) + data[middle + 50 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("how", ["index", "overwrite", "add"])
 def test_bad_input_gets_one_sentence_and_changes_nothing(whole, tmp_path, bad, how):

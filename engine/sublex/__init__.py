@@ -272,8 +272,8 @@ def join(
 ) -> Index:
     """Make one index of several, without reading a document again, and open it.
 
-    The documents of all parts become those of the new index, in the order of the parts, which stay as they are. Models are
-    not taken along; the attribute `built` of the result names them.
+    The documents of all parts become those of the new index, in the order of the parts, which stay as they are. Fitted
+    models are not copied; the attribute `built` of the result names them.
 
     Args:
         parts: Indexes, or their folders. They must have been built alike, and no docno may be in two of them.
@@ -379,9 +379,9 @@ def build_cluster(
 
 
 def backends() -> list[BackendRow]:
-    """Return the engines whose indexes can be attached.
+    """Return a row for each engine whose indexes can be attached.
 
-    A row also has the command that installs missing packages, if any.
+    A row has the engine's name, and says how to install missing packages, if any.
     """
     from sublex.language import plugins
     from sublex.other_engines.backends import backends
@@ -462,7 +462,7 @@ def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Inde
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file in any format that Sublex knows. The first lines tell which one it is.
+    """Read a topic file in any format that Sublex knows. The format is detected from the first lines.
 
     `fields` names the fields of a topic that make the query, such as "title+desc".
     """
@@ -507,19 +507,17 @@ def measure(
 
     A `SublexWarning` says what changes or prevents measures, such as topics that the run lacks.
 
-    Args:
-        qrels: Relevance judgements: a file, a result of `read_qrels`, a dictionary {qid: {docno: grade}}, or a DataFrame with
-            qid, docno and label.
-        run: A run: a file, a result of `Index.run` or `read_run`, a dictionary {qid: {docno: score}}, or a DataFrame with qid,
-            docno and score. With `index` and `topics`, it can also be an expression. With `topics`, it can also be a
-            function that gets the text of a query and returns hits or a dictionary {docno: score}.
-        measures: Names as ir-measures or trec_eval write them, such as "AP nDCG@10", or measures of ir-measures; by
-            default the measures of `sublex eval`.
-        index: The index, or its path, that an expression is run on.
-        topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
-        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
-        collapse: Near duplicates, of which the first one in the run counts alone, as for `compare`.
-        residual: Judgements whose documents are left out of the run and of `qrels`, as for `compare`.
+        Args: qrels: Relevance judgements: a file, a result of `read_qrels`, a dictionary {qid: {docno: grade}}, or a
+        DataFrame with qid, docno and label. run: A run: a file, a result of `Index.run` or `read_run`, a dictionary
+        {qid: {docno: score}}, or a DataFrame with qid, docno and score. With `index` and `topics`, it can also be an
+        expression. With `topics`, it can also be a function that gets the text of a query and returns hits or a
+        dictionary {docno: score}. measures: Names as ir-measures or trec_eval write them, such as "AP nDCG@10", or
+        measures of ir-measures; by default the measures of `sublex eval`. index: The index, or its path, that an
+        expression is run on. topics: The topics that an expression or a function is run on, in any form that
+        `Index.run` takes. contradictions: The rule for judgements of one document with different grades, as
+        `read_qrels` describes it. collapse: Groups of near duplicates, in any form that `compare` takes; of a group,
+        only the first one in the run counts. residual: Judgements whose documents are left out of the run and of
+        `qrels`, as for `compare`.
     """
     from sublex.evaluation import residual as rest
     from sublex.evaluation.collapsing import collapsed
@@ -626,8 +624,8 @@ def compare(
         by: Properties of topics, such as "length", by which the attribute `slices` of the result shows groups; or a dictionary
             from ids of topics to groups. `Comparison.sliced` lists the properties.
         groups: The number of groups that `by` makes of numbers.
-        collapse: Near duplicates, of which the first one in a run counts alone: a result of `Index.duplicates`, the CSV of
-            `sublex duplicates`, or a dictionary from documents to groups.
+        collapse: Groups of near duplicates; of a group, only the first document in a run counts. It is a result of
+            `Index.duplicates`, the CSV of `sublex duplicates`, or a dictionary from documents to groups.
         judged: Judgements in any form that `measure` takes, from which expanders learn, as for `Index.with_judged`.
         residual: Judgements whose documents are left out of all rankings and of `qrels`, by topic: the residual collection.
             Give those of `judged`, because rankings that learned from documents have these at the top.
@@ -683,15 +681,12 @@ def study(
 
     Results that the folder `out` has already are kept. A `SublexWarning` names each system that failed; the others are run.
 
-    Args:
-        study: The study file, or a dictionary with the same tables, in which paths begin in the working directory.
-        out: The folder for runs, measures, the report and `study.lock`; by default a folder next to the study file, with
-            "-study" after the file's name.
-        collections: A folder in which paths are looked up that are not below the study's own folder.
-        allow: Other folders that the study may read.
-        download: Allow data sets of ir_datasets, which may be downloaded.
-        workers: The number of threads; by default one a core.
-        say: Called with sentences for the user.
+        Args: study: The study file, or a dictionary with the same tables, in which paths begin in the working
+        directory. out: The folder for runs, measures, the report, and `study.lock`, a record of all figures and of what
+        they depend on; by default a folder next to the study file, with "-study" after the file's name. collections: A
+        folder in which relative paths are looked up if they are not found in the study's own folder. allow: Other
+        folders that the study may read. download: Allow data sets of ir_datasets, which may be downloaded. workers: The
+        number of threads; by default one a core. say: Called with sentences for the user.
     """
     from sublex.language import plugins
     from sublex.studies.begin import begin_study
@@ -954,9 +949,9 @@ def learned(
 ) -> LearnedModel:
     """Return a part of an expression that ranks by a learned model, as in `"BM25 % 200" >> sublex.learned(model, ["BM25", "lsi"])`.
 
-    The model scores the hits of the stage before it. Its features are the scores of these hits by the parts, in their order. A
-    hit on which a part has no opinion gets the lowest score that the part gives to any hit. `sublex.features` makes the same
-    rows for training, and `sublex.tune` trains and measures a model by cross-validation.
+    The model scores the hits of the stage before it. Its features are the scores of these hits by the parts, in their
+    order. A hit that a part does not score gets the lowest score that the part gives to any hit. `sublex.features`
+    makes the same rows for training, and `sublex.tune` trains and measures a model by cross-validation.
 
     Args:
         model: A model with a method `predict(rows)`, such as one of scikit-learn, LightGBM or XGBoost. If it has `predict_proba`,
@@ -995,20 +990,15 @@ def features(
     The result has a row for each candidate of each topic and a column for each expression. A `SublexWarning` says for which topics
     nothing was found, and how many candidates have no judgement.
 
-    Args:
-        index: An index or its path.
-        topics: Topics in any form that `Index.run` takes.
-        qrels: Relevance judgements in any form that `measure` takes; None for rows without grades.
-        parts: The expressions whose scores are the features. A candidate on which one has no opinion gets the lowest score that it
-            gives to any candidate of the topic.
-        candidates: The expression that finds the candidates.
-        fields: The fields of a topic file, or of records, that make the query.
-        workers: The number of threads; by default one a core.
-        profile: The profile whose defaults rankers get; by default the index's own.
-        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
-        progress: Called with the number of topics done and their total.
-        language: The language of the topics: "plain", or "query" for the query language.
-        queries: Vectors of the topics, as for `Index.with_queries`.
+        Args: index: An index or its path. topics: Topics in any form that `Index.run` takes. qrels: Relevance
+        judgements in any form that `measure` takes; None for rows without grades. parts: The expressions whose scores
+        are the features. A candidate that an expression does not score gets the lowest score that the expression gives
+        to any candidate of the topic. candidates: The expression that finds the candidates. fields: The fields of a
+        topic file, or of records, that make the query. workers: The number of threads; by default one a core. profile:
+        The profile whose defaults rankers get; by default the index's own. contradictions: The rule for judgements of
+        one document with different grades, as `read_qrels` describes it. progress: Called with the number of topics
+        done and their total. language: The language of the topics: "plain", or "query" for the query language. queries:
+        Vectors of the topics, as for `Index.with_queries`.
     """
     from sublex.learning.features import features
     from sublex.tools.arguments import threads

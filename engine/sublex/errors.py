@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -67,8 +67,10 @@ class SublexWarning(UserWarning):
     """The warnings that functions of Sublex give to Python code. The commands print the same sentences as messages."""
 
 
-def warn(sentences: Iterable[str]) -> None:
+def warn(sentences: Sequence[str]) -> None:
     """Give warnings that name the line of the user's code which called Sublex."""
+    if not sentences:
+        return
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("sublex", "functools"):
         frame, level = frame.f_back, level + 1

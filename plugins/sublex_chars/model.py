@@ -1,7 +1,8 @@
 """BM25 over the character n-grams of words: cut words into n-grams, count these, and weight the counts.
 
 P. McNamee and J. Mayfield, Character n-gram tokenization for European language text retrieval, Information Retrieval 7, 2004.
-A text is given by the numbers of its words, and texts lie end to end. This module knows nothing about indexes.
+A list has the distinct words (`surfaces`). Texts lie end to end in one array: for each occurrence of a word, the index of
+the word in this list (`words`). `ends` has the end of each text in this array. This module knows nothing about indexes.
 """
 
 from __future__ import annotations
@@ -23,15 +24,19 @@ MOST_COUNT = int(np.iinfo(COUNT).max)
 
 
 def ngrams(word: str, n: int) -> list[str]:
-    """Return the n-grams of a word in lower case, with a mark at either end. A word that is too short is a single n-gram."""
+    """Return the character n-grams of a word, which is put in lower case and gets the mark `_` at either end.
+
+    A word with fewer than n characters, marks included, is a single n-gram.
+    """
     marked = f"{MARK}{word.lower()}{MARK}"
     return [marked[begin : begin + n] for begin in range(max(1, len(marked) - n + 1))]
 
 
 class NGramCounter:
-    """Counts the n-grams of texts, and numbers new n-grams by their first appearance.
+    """Counts in how many texts each n-gram occurs, and numbers the n-grams by their first appearance.
 
-    `read` gets a list of distinct words. The list grows from call to call; earlier words keep their places.
+    `read` is called with the same list of distinct words each time. The list may have grown since the last call, at its
+    end.
     """
 
     def __init__(self, n: int):
@@ -39,12 +44,12 @@ class NGramCounter:
         self._numbers: dict[str, int] = {}
         self._words: list[np.ndarray] = []
         self._matrix = csr_array((0, 1), dtype=np.int32)
-        # For each n-gram, the number of texts that have it; for each word, its occurrences.
+        # For each n-gram, the number of texts that have it; for each word, its number of occurrences.
         self.df, self.cf = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.texts = 0
 
     def read(self, surfaces: Sequence[str], words: np.ndarray, ends: np.ndarray) -> None:
-        """Count some texts. `words` has the places of their words in `surfaces`, and `ends` has the end of each text."""
+        """Count the n-grams of some texts. The docstring of the module explains the arguments."""
         numbers = self._numbers
         for word in surfaces[len(self._words) :]:
             own = [numbers.setdefault(gram, len(numbers)) for gram in ngrams(word, self.n)]
@@ -57,7 +62,7 @@ class NGramCounter:
         self.texts += len(ends)
 
     def space(self, min_df: int) -> NGramSpace:
-        """Return the n-grams that at least `min_df` texts have, in order, with their statistics.
+        """Return the n-grams that occur in at least `min_df` texts, sorted, with their statistics.
 
         Raise `InputError` if there are none.
         """
@@ -71,9 +76,10 @@ class NGramCounter:
 
 
 class NGramSpace:
-    """The n-grams that enough documents have, each with its number of documents, and the mean length of a document.
+    """The n-grams that occur in enough documents, with the statistics that BM25 needs.
 
-    Lengths are counted in these n-grams.
+    `df` has the number of documents of each n-gram, and `docs` is the number of all documents. `mean_length` is the
+    mean length of a document, counted in these n-grams.
     """
 
     def __init__(self, n: int, grams: Sequence[str], df: np.ndarray, docs: int, mean_length: float):
@@ -85,15 +91,16 @@ class NGramSpace:
         return math.log((self.docs + 1) / (float(self.df[gram]) + 0.5))
 
     def of_word(self, word: str) -> list[int]:
-        """Return the numbers of the n-grams of a word, in their order. N-grams that too few documents have are left out."""
+        """Return the numbers of a word's n-grams, in the order of the word. N-grams that too few documents have are
+        left out.
+        """
         numbers = self._numbers
         return [numbers[gram] for gram in ngrams(word, self.n) if gram in numbers]
 
     def counts(self, surfaces: Iterable[str], words: np.ndarray, ends: np.ndarray) -> csr_array:
-        """Return the n-grams of texts as sparse rows of counts.
+        """Return the counts of n-grams in texts, as sparse rows of texts by n-grams. A count above 255 becomes 255.
 
-        `words` has the places of their words in `surfaces`, and `ends` has the end of each text. A count above 255
-        becomes 255.
+        The docstring of the module explains the arguments.
         """
         own = [np.array(self.of_word(word), np.int32) for word in surfaces]
         found = _products(words, ends, _of_words(own, len(self.grams)))
@@ -105,7 +112,8 @@ class NGramSpace:
     def weights(self, counts: csr_array, k1: float, b: float) -> csr_array:
         """Return tf / (tf + k1 (1 - b + b length / mean length)) for each count tf, as sparse rows of float32.
 
-        Lengths are rounded, so that there are few distinct weights and posting lists take less space.
+        `counts` has documents by n-grams. The length of a document is the sum of its counts, rounded by `rounded`, so
+        that there are few distinct weights and posting lists take less space.
         """
         tf = counts.data.astype(np.float64)
         sizes = np.diff(counts.indptr)
@@ -116,7 +124,11 @@ class NGramSpace:
         return csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
     def query(self, words: Mapping[str, float]) -> dict[int, float]:
-        """Return the weights of a query's n-grams by their numbers: frequency in the query times idf."""
+        """Return the weight of each n-gram of a query, by the n-gram's number: its frequency in the query times its
+        idf.
+
+        `words` has the words of the query with their frequencies.
+        """
         weights: dict[int, float] = {}
         for word, count in words.items():
             for gram in self.of_word(word):
@@ -132,14 +144,20 @@ def rounded(lengths: np.ndarray) -> np.ndarray:
 
 
 def without(is_dropped: np.ndarray, words: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Drop some occurrences of words. Return the words of the texts, and the end of each text."""
+    """Return `words` and `ends` without the occurrences for which `is_dropped` is true. The docstring of the module
+    explains both.
+    """
     kept = ~is_dropped
     left = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
     return words[kept], left[ends]
 
 
 def _of_words(words: Sequence[np.ndarray], width: int) -> csr_array:
-    """Return a sparse row for each word, with a 1 for each of its n-grams. An n-gram may occur twice in a row."""
+    """Return a sparse matrix of words by n-grams, with a 1 for each n-gram of a word.
+
+    `words` has the n-gram numbers of each word, and `width` is the number of all n-grams. If a word has an n-gram
+    twice, its row has two entries for it.
+    """
     sizes = [len(own) for own in words]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
     numbers: Any = np.concatenate(words) if len(words) else np.zeros(0, np.int32)
@@ -147,12 +165,12 @@ def _of_words(words: Sequence[np.ndarray], width: int) -> csr_array:
 
 
 def _products(words: np.ndarray, ends: np.ndarray, of_words: csr_array) -> csr_array:
-    """Return a row for each text: the sum of the rows of its words."""
+    """Return the counts of texts by n-grams. `of_words`, from `_of_words`, has the n-grams of each word."""
     starts = np.concatenate([np.zeros(1, np.int64), ends])
     texts = csr_array((np.ones(len(words), np.int32), words, starts), shape=(len(ends), of_words.shape[0]))
     return texts @ of_words
 
 
 def _grown(numbers: np.ndarray, size: int) -> np.ndarray:
-    """Return numbers, with zeros added at the end up to `size` numbers."""
+    """Return the array `numbers` with zeros added at the end, so that it has `size` entries."""
     return np.concatenate([numbers, np.zeros(size - len(numbers), numbers.dtype)])

@@ -1,4 +1,6 @@
-"""Character n-grams on an index: it stores the counts of each document's n-grams, and the engine keeps posting lists of their weights."""
+"""Character n-grams on an index: the model stores the counts of each document's n-grams, and the engine keeps posting
+lists of their weights.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,17 @@ from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.estimators.word_sums import check_model
 from sublex_chars.model import NGramCounter, NGramSpace, without
 
-# An explanation lists at most this number of document words for each query word, and of n-grams that two words share.
+# An explanation lists at most LISTED_WORDS words of the document for each word of the query, and at most LISTED_GRAMS
+# n-grams that two words share.
 LISTED_WORDS, LISTED_GRAMS = 8, 6
 # Fitting takes at most this number of bytes for each term of the index.
 BYTES_PER_TERM = 4096
-# For each posting of the index: the seconds on one core, and the bytes of rows and posting lists.
+# What fitting costs for each posting of the index: seconds on one core, and bytes of rows and posting lists.
 SECONDS, BYTES = 3.5e-6, 40
 
 
 class NgramQuery(NamedTuple):
-    """The weights of a query's n-grams by their numbers, and its words in lower case with their frequencies."""
+    """A query: the weights of its n-grams by their numbers, and its words in lower case with their frequencies."""
 
     weights: dict[int, float]
     words: dict[str, int]
@@ -45,15 +48,17 @@ class CharsRepresentation(Representation):
         self.n, self.min_df, self.k1, self.b = n, min_df, k1, b
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the n-grams of all words."""
+        """Return the bytes of memory that fitting takes for the n-grams of all words."""
         return BYTES_PER_TERM * len(corpus.vocabulary)
 
     def cost(self, collection: Statistics, terms: int) -> Cost:
-        """Return the time to count the n-grams of all documents, and the bytes of the rows and the posting lists."""
+        """Return the time that it takes to count the n-grams of all documents, and the bytes of the rows and posting
+        lists.
+        """
         return Cost(SECONDS * collection.postings, BYTES * collection.postings)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Count the n-grams of all documents, and keep those that `min_df` documents or more have."""
+        """Count the n-grams of all documents, and keep those that occur in `min_df` documents or more."""
         counter, words = NGramCounter(self.n), corpus.words()
         job.progress(0, len(corpus.docs), "documents")
         for block in words.blocks(job.map):
@@ -88,35 +93,39 @@ class CharsRepresentation(Representation):
         self._take(NGramSpace(self.n, store.get("grams"), store.get("df"), docs, mean_length))
 
     def encode_documents(self, inputs: TextWords) -> csr_array:
-        """Return the counts of the n-grams of documents."""
+        """Return the counts of the documents' n-grams, as sparse rows of documents by n-grams."""
         return self.space.counts(inputs.surfaces, *without(_is_stop(inputs), inputs.words, inputs.ends))
 
     def transform(self, inputs: TextWords) -> csr_array:
-        """Return the weights of the n-grams of documents, float32."""
+        """Return the weights of the documents' n-grams, as sparse rows of documents by n-grams (float32)."""
         return self.posting_weights(self.encode_documents(inputs))
 
     def column_names(self) -> Sequence[str]:
-        """Return the n-grams."""
+        """Return the n-grams, which name the columns of the rows."""
         return self.space.grams
 
     def posting_weights(self, rows: csr_array) -> csr_array:
-        """Return the weights of the n-grams of documents, float32: their saturated counts, without the idf."""
+        """Return the weights of the documents' n-grams: the saturated counts (float32), without the idf.
+
+        `rows` has the counts, as `encode_documents` returns them.
+        """
         return self.space.weights(rows, self.k1, self.b)
 
     def encode_queries(self, inputs: TextWords) -> list[NgramQuery]:
-        """Return the words of queries with the weights of their n-grams."""
+        """Return for each query its words with their frequencies, and the weights of its n-grams."""
         words = [_frequencies(inputs[k : k + 1]) for k in range(len(inputs))]
         return [NgramQuery(self.space.query(own), own) for own in words]
 
     def query_weights(self, query: NgramQuery) -> Mapping[int, float]:
-        """Return the weights of a query by the numbers of n-grams."""
+        """Return the weights of a query's n-grams, by the numbers of the n-grams."""
         return query.weights
 
     def explain(self, query: NgramQuery, view: View, doc: int) -> Explanation:
         """Return the score as a sum over the words of the query.
 
-        Each has the words of the document that share n-grams with it. If several words of the document have an n-gram,
-        the amount that it adds is divided among them by its occurrences in each.
+        The part of a query word lists the words of the document that share n-grams with it. If several words of the
+        document have the same n-gram, the amount that the n-gram adds is divided among them, in proportion to its
+        occurrences in each.
         """
         row = self.posting_weights(view.rows(np.array([doc])))
         weights = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
@@ -130,7 +139,9 @@ class CharsRepresentation(Representation):
         )
 
     def _holders(self, text: TextWords, query: NgramQuery) -> dict[int, Counter[str]]:
-        """For each n-gram of the query, return the document's words that have it, with its occurrences in each."""
+        """Return for each n-gram of the query the document's words that have it, with the number of its occurrences in
+        each.
+        """
         holders: dict[int, Counter[str]] = {}
         for word, count in _frequencies(text).items():
             for gram in self.space.of_word(word):
@@ -141,7 +152,11 @@ class CharsRepresentation(Representation):
     def _part(
         self, word: str, count: int, weights: Mapping[int, float], holders: Mapping[int, Counter[str]]
     ) -> Explanation:
-        """Return the amount that a word of the query adds, divided among the words of the document."""
+        """Return the amount that the query word `word` adds to the score, divided among the words of the document.
+
+        `count` is the word's frequency in the query. `weights` has the weights of the document's n-grams, and `holders`
+        is the result of `_holders`.
+        """
         values, shared = Counter[str](), dict[str, dict[str, None]]()
         for gram in self.space.of_word(word):
             if gram not in weights or gram not in holders:
@@ -170,12 +185,12 @@ class CharsRepresentation(Representation):
 
 
 def _is_stop(texts: TextWords) -> np.ndarray:
-    """Return for each occurrence of a word whether the word is a stop word."""
+    """Return for each occurrence of a word in `texts` whether the word is a stop word."""
     return np.array([not term for term in texts.terms], np.bool_)[texts.words]
 
 
 def _frequencies(texts: TextWords) -> dict[str, int]:
-    """Return the words of texts in lower case with their frequencies, without stop words, in the order of their appearance."""
+    """Return the words of texts in lower case with their frequencies, without stop words, in the order of appearance."""
     words = texts.words[~_is_stop(texts)].tolist()
     return dict(Counter(texts.surfaces[word].lower() for word in words))
 

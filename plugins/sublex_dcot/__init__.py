@@ -11,10 +11,12 @@ from sublex.contracts.hookspecs import Register, hookimpl
 sublex_api = 3
 
 PARAMS = [
-    Param("r", int, 500, stage="fit", range=(1, 20000), help="prototypes, the most frequent words"),
+    Param(
+        "r", int, 500, stage="fit", range=(1, 20000), help="the number of prototypes, which are the most frequent words"
+    ),
     Param("layers", int, 1, stage="fit", range=(1, 10), help="layers, each learned from the output of the one before"),
     Param("p", float, 0.9, stage="fit", range=(0, 1), open=True, help="probability that a word is removed"),
-    Param("log", bool, False, stage="fit", help="log(1 + count) in place of counts"),
+    Param("log", bool, False, stage="fit", help="use log(1 + count) in place of counts"),
     MIN_DF,
     MAX_DF,
     Param("words", float, 0.0, range=(0, 1000), help="the weight of the words themselves next to the prototypes"),
@@ -24,34 +26,42 @@ PARAMS = [
 ON_REUTERS = [
     Param("labels", int, 100, range=(2, 5000), help="labelled documents in a draw"),
     Param("draws", int, 5, range=(1, 100), help="draws of labelled documents"),
-    Param("r", int, 500, range=(1, 20000), help="prototypes"),
+    Param("r", int, 500, range=(1, 20000), help="the number of prototypes"),
     Param(
-        "p", tuple, (0.5, 0.7, 0.9), help="shares of words removed, of which the best is chosen, or each is measured"
+        "p",
+        tuple,
+        (0.5, 0.7, 0.9),
+        help="probabilities that a word is removed: dcot_classification chooses the best, dcot_noise measures each",
     ),
-    Param("layers", tuple, (1, 3, 5), help="numbers of layers, of which the best is chosen, or each is measured"),
+    Param(
+        "layers",
+        tuple,
+        (1, 3, 5),
+        help="numbers of layers: dcot_classification chooses the best, dcot_noise measures each",
+    ),
     Param("unit", bool, False, help="scale the rows of each representation to length 1"),
 ]
 CLASSIFICATION = [
     *ON_REUTERS,
-    Param("widths", tuple, (50, 100, 200), help="dimensions of LSI, of which the best is chosen"),
-    Param("tuning", int, 5, range=(1, 100), help="draws by which parameters are chosen"),
+    Param("widths", tuple, (50, 100, 200), help="numbers of dimensions of LSI, of which the best is chosen"),
+    Param("tuning", int, 5, range=(1, 100), help="draws of labelled documents by which parameters are chosen"),
     Param("lda", Expression, None, help="a model of topics to compare with, such as lda(k=50)"),
 ]
 NOISE = [
     *ON_REUTERS,
-    Param("base", str, "log", range=("counts", "log"), help="the numbers of words in a document"),
+    Param("base", str, "log", range=("counts", "log"), help="what a row of words holds: counts, or their logarithms"),
     Param("weight", float, 0.5, range=(0, 1000), help="the weight of the words beside the prototypes"),
 ]
 EVOKED = [
     Param("words", tuple, ..., help="pairs of a word and a prototype, such as 'reagan president'"),
-    Param("r", int, 500, range=(1, 20000), help="prototypes"),
-    Param("p", float, 0.9, range=(0, 1), open=True, help="share of words removed"),
-    Param("layers", int, 1, range=(1, 10), help="layers"),
+    Param("r", int, 500, range=(1, 20000), help="the number of prototypes"),
+    Param("p", float, 0.9, range=(0, 1), open=True, help="probability that a word is removed"),
+    Param("layers", int, 1, range=(1, 10), help="the number of layers"),
 ]
 
 
 def make(**params: Any) -> Representation:
-    """Return the dense cohort of terms: cosines of the prototypes, frequent words, that query and document evoke.
+    """Return the dense cohort of terms: it compares texts by the prototypes, frequent words, that their words evoke.
 
     Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and Bag-of-Words, 2013.
     """
@@ -65,27 +75,31 @@ def make(**params: Any) -> Representation:
 def register_representations(register: Register) -> None:
     """Register `dcot`, which compares query and document by the cosine of their vectors.
 
-    A vector has one value for each prototype. Prototypes are the most frequent words.
+    A vector has one value for each prototype. The prototypes are the most frequent words.
     """
     register("dcot", make, PARAMS)
 
 
 def classification(**params: Any) -> Experiment:
-    """Return the classification of Reuters-21578 with few labels: accuracy of dCoT, bags of words, LSI and LDA."""
+    """Return the experiment that classifies Reuters-21578 with few labels by dCoT, bags of words, LSI and LDA: their
+    accuracy.
+    """
     from sublex_dcot.experiments import ReutersClassification
 
     return ReutersClassification(**params)
 
 
 def noise(**params: Any) -> Experiment:
-    """Return the classification of Reuters-21578 by dCoT with several shares of words removed and numbers of layers."""
+    """Return the experiment that classifies Reuters-21578 by dCoT, for several probabilities of removal and numbers of
+    layers.
+    """
     from sublex_dcot.experiments import ReutersNoise
 
     return ReutersNoise(**params)
 
 
 def evoked(**params: Any) -> Experiment:
-    """Return the ranks of prototypes among those that words of Reuters-21578 evoke."""
+    """Return the experiment that ranks given prototypes among all that a word of Reuters-21578 evokes."""
     from sublex_dcot.experiments import EvokedPrototypes
 
     return EvokedPrototypes(**params)

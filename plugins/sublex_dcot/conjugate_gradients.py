@@ -1,8 +1,8 @@
 """Block conjugate gradients: solve A X = B for a positive definite matrix A, which is given as a function.
 
-Each column of B has its own steps and its own end. The columns share the products with A, which makes the method fast.
-The diagonal of A is the preconditioner. After M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving
-linear systems, Journal of Research of the National Bureau of Standards 49 (1952).
+Each column of B has its own step lengths, and stops on its own. The columns share the products with A, which makes the
+method fast. The diagonal of A is the preconditioner. After M. R. Hestenes and E. Stiefel, Methods of conjugate
+gradients for solving linear systems, Journal of Research of the National Bureau of Standards 49 (1952).
 """
 
 from __future__ import annotations

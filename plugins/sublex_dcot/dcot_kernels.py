@@ -16,10 +16,10 @@ F32M = float32[:, ::1]
 
 @kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M), before="demo")
 def affine(indptr, indices, data, place, weights, out):
-    """Set out[i] to the affine map of each sparse row i, which `indptr`, `indices` and `data` hold.
+    """Set out[i] to the affine map of the sparse row i. The rows are in `indptr`, `indices` and `data`.
 
-    The value in column j of the sparse row is multiplied by row place[j] of `weights`; the value is left out if
-    place[j] is -1. The products are added to the last row of `weights`, which is the bias.
+    The value in column j is multiplied by row place[j] of `weights`, or left out if place[j] is -1. The products are
+    added to the last row of `weights`, which is the bias.
     """
     bias = len(weights) - 1
     width = weights.shape[1]
@@ -36,10 +36,10 @@ def affine(indptr, indices, data, place, weights, out):
 
 @kernel((F64M, F64M, F64M), (F32M, F32M, F32M))
 def affine_dense(rows, weights, out):
-    """Set out[i] to the affine map of each dense row i.
+    """Set out[i] to the affine map of the dense row rows[i].
 
-    Each value of the dense row is multiplied by the row of `weights` with the number of the value's column. The
-    products are added to the last row of `weights`, which is the bias.
+    The value in column j is multiplied by row j of `weights`. The products are added to the last row of `weights`,
+    which is the bias.
     """
     bias = len(weights) - 1
     width = weights.shape[1]

@@ -1,10 +1,11 @@
-"""The experiments of the paper on dCoT: classification of Reuters-21578 from few labels, and the prototypes that words evoke.
+"""The experiments of the paper on dCoT: classification of Reuters-21578 from few labels, and the prototypes that words
+evoke.
 
-The index has the stories of Reuters-21578, read by the reader `reuters`. The documents are those of the ModApte split with
-exactly one topic; topics without a training and a test document are left out. Maps and factors are learned from the
-training documents, without their topics. Parameters of a representation are chosen by accuracy on a fixed fifth of the
-training documents, alike for each representation; new draws of labelled documents from the other training documents are
-measured on the test documents.
+The index has the stories of Reuters-21578, read by the reader `reuters`. The documents are those of the ModApte split
+with exactly one topic. A topic is left out if the training documents or the test documents lack it. dCoT and LSI are
+learned from the training documents, without their topics. A fixed fifth of the training documents is held out to choose
+the parameters of each representation by accuracy. Labelled documents are drawn from the other training documents, and
+the accuracy is measured on the test documents.
 """
 
 from __future__ import annotations
@@ -22,14 +23,19 @@ from sublex.estimators.classification import accuracy, draws, expect_scikit_lear
 from sublex.estimators.svd import truncated_svd
 from sublex_dcot.model import DCoT
 
-# Weights of the words beside the prototypes that are tried, when both have a mean square of 1.
+# The weights that are tried for the words x in [x; h]. Words and prototypes both have a mean square of 1 before.
 WEIGHTS = (0.5, 1.0)
-# The seeds of draws: those that choose parameters, and those that measure.
+# The seeds of the draws that choose parameters, and of the draws that measure.
 CHOOSING, MEASURING = 1, 2
 
 
 class ReutersTask(NamedTuple):
-    """Counts, rows in the index and topics of the documents, the first `train` of which are for training, and the words."""
+    """The documents of Reuters-21578 that are classified, and their words. The first `train` documents are for
+    training.
+
+    `x` has the counts of documents by words. `rows` has the number of each document in the index, and `topics` its
+    topic.
+    """
 
     x: csr_array
     rows: np.ndarray
@@ -39,12 +45,14 @@ class ReutersTask(NamedTuple):
 
     @property
     def test(self) -> np.ndarray:
-        """The test documents."""
+        """The places of the test documents in `x`."""
         return np.arange(self.train, len(self.topics))
 
 
 def reuters(index: Any) -> ReutersTask:
-    """Return the documents of ModApte with a single topic, over the words of two or more training documents."""
+    """Return the documents of the ModApte split with a single topic, and the words that two or more training documents
+    have.
+    """
     topics, split = [], []
     for document in index.documents():
         known = document.fields.get("topics") or []
@@ -64,16 +72,20 @@ def reuters(index: Any) -> ReutersTask:
 
 
 class RowVariant(NamedTuple):
-    """A way to represent documents: blocks of columns side by side, each with a weight."""
+    """One way to represent documents: blocks of columns side by side, each multiplied by its weight.
+
+    A block is named by a tuple: its kind, such as "log", and its parameters.
+    """
 
     blocks: tuple[tuple[Any, ...], ...]
     weights: tuple[float, ...] = (1.0,)
 
 
 class ReutersBlocks:
-    """The blocks that variants consist of, each computed on first use and scaled to a mean square of 1 on training documents.
+    """The blocks of columns of which variants consist. A block is computed on first use, and scaled to a mean square of
+    1 on the training documents.
 
-    With `unit`, each row is scaled to length 1 first.
+    With `unit`, each row is scaled to length 1 before.
     """
 
     def __init__(self, task: ReutersTask, unit: bool, workers: int, r: int, deepest: int):
@@ -82,11 +94,11 @@ class ReutersBlocks:
         self._models: dict[tuple[Any, ...], np.ndarray] = {}
 
     def of(self, variant: RowVariant) -> list[Any]:
-        """Return the blocks of a variant, times their weights."""
+        """Return the blocks of a variant, each multiplied by its weight."""
         return [self._block(key) * weight for key, weight in zip(variant.blocks, variant.weights, strict=True)]
 
     def put(self, name: str, rows: Any) -> None:
-        """Add a block that another model computed."""
+        """Add a block that another model computed, under a name."""
         self._made[name,] = self._scaled(self._rows(rows))
 
     def _block(self, key: tuple[Any, ...]) -> Any:
@@ -140,7 +152,7 @@ def _unit(block: Any) -> Any:
 
 
 class _OnReuters:
-    """An experiment on Reuters-21578 whose units are draws of labelled documents."""
+    """An experiment on Reuters-21578. Its units, which it measures one by one, are draws of labelled documents."""
 
     measures = ("accuracy",)
     needs_index = True
@@ -153,23 +165,28 @@ class _OnReuters:
         self._task: ReutersTask | None = None
 
     def task(self, work: ExperimentWork) -> ReutersTask:
-        """Return the task, read once."""
+        """Return the documents and words. They are read from the index at the first call."""
         if self._task is None:
             self._task = reuters(work.index)
         return self._task
 
     def pool(self, task: ReutersTask) -> tuple[np.ndarray, np.ndarray]:
-        """Return the training documents that choose parameters, and those of which labelled ones are drawn."""
+        """Return two sets of training documents: a fifth on which parameters are chosen, and the others, from which
+        labelled documents are drawn.
+        """
         order = np.random.default_rng(0).permutation(task.train)
         return order[: task.train // 5], order[task.train // 5 :]
 
     def drawn(self, task: ReutersTask, use: int, number: int) -> np.ndarray:
-        """Return a draw of labelled documents."""
+        """Return the labelled documents of draw `number`. `use` is CHOOSING or MEASURING."""
         return draws(self.pool(task)[1], self.labels, (use, self.labels, number))
 
 
 class ReutersClassification(_OnReuters):
-    """Accuracy of representations with few labelled documents, each with the parameters that are best on held-out training documents."""
+    """Accuracy of representations with few labelled documents.
+
+    Each representation has the parameters that are best on held-out training documents.
+    """
 
     def __init__(self, *, widths: Sequence[Any], tuning: int, lda: Any, **given: Any):
         super().__init__(**given)
@@ -194,7 +211,9 @@ class ReutersClassification(_OnReuters):
         return found
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the accuracy of each representation on the test documents, for a draw of labelled documents."""
+        """Return the accuracy of each representation on the test documents, for the draw of labelled documents that
+        `unit` names.
+        """
         task = self.task(work)
         blocks, best = self._chosen(task, work)
         labelled = self.drawn(task, MEASURING, self.units.index(unit))
@@ -205,7 +224,7 @@ class ReutersClassification(_OnReuters):
         return found
 
     def _chosen(self, task: ReutersTask, work: ExperimentWork) -> tuple[ReutersBlocks, dict[str, RowVariant]]:
-        """Return the blocks, and the variant of each representation that is best on held-out training documents."""
+        """Return the blocks, and for each representation the variant that is best on held-out training documents."""
         if self._blocks is None:
             self._blocks = ReutersBlocks(task, self.unit, work.workers, self.r, max(self.layers))
             if self.lda is not None:
@@ -232,7 +251,7 @@ class ReutersClassification(_OnReuters):
 
 
 class ReutersNoise(_OnReuters):
-    """Accuracy of [x; h] by the share of words removed in training, and by the number of layers."""
+    """Accuracy of [x; h] by the probability with which words are removed in training, and by the number of layers."""
 
     def __init__(self, *, base: str, weight: float, **given: Any):
         super().__init__(**given)
@@ -242,7 +261,9 @@ class ReutersNoise(_OnReuters):
         self._blocks: ReutersBlocks | None = None
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the accuracy of each setting on the test documents, for a draw of labelled documents."""
+        """Return the accuracy of each setting on the test documents, for the draw of labelled documents that `unit`
+        names.
+        """
         task = self.task(work)
         if self._blocks is None:
             self._blocks = ReutersBlocks(task, self.unit, work.workers, self.r, max(self.layers))
@@ -259,7 +280,11 @@ def _setting(p: float, layers: int) -> str:
 
 
 class EvokedPrototypes:
-    """The rank of a prototype among all that a word evokes above an empty document, and 1 or 0: it is among the first ten."""
+    """The rank of a given prototype among all prototypes that a word evokes, and whether it is among the first ten (1
+    or 0).
+
+    A word evokes a prototype by the prototype's value for a text of this word, minus its value for an empty text.
+    """
 
     measures = ("rank", "among the first ten")
     units = ("the map",)
@@ -274,7 +299,10 @@ class EvokedPrototypes:
         self.cases = tuple(self._pairs)
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the ranks; a prototype that is no word of the documents comes after all others."""
+        """Return both measures of each pair of a word and a prototype.
+
+        If the documents lack the word, or if the second word is no prototype, the rank is `r` + 1.
+        """
         task = reuters(work.index)
         numbers = {word: number for number, word in enumerate(task.words)}
         model = DCoT(r=self.r, layers=self.layers, p=self.p, min_df=1).fit(task.x[: task.train], workers=work.workers)
@@ -293,7 +321,10 @@ class EvokedPrototypes:
 
 
 def _numbers(name: str, given: Sequence[Any], least: float, most: float, kind: type) -> tuple[Any, ...]:
-    """Return the numbers of a list. Raise InputError for others, and for numbers beyond the limits."""
+    """Return the list `given` as numbers of type `kind`.
+
+    Raise InputError, which names the parameter `name`, unless they are distinct numbers from `least` to `most`.
+    """
     for value in given:
         is_number = isinstance(value, int) and not isinstance(value, bool)
         if not (is_number or (kind is float and isinstance(value, float))) or not least <= value <= most:

@@ -31,8 +31,8 @@ STORAGE = {"float32": np.float32, "float64": np.float64}
 class Share(NamedTuple):
     """A word of a document, and its share in a prototype.
 
-    `share` is the amount that the word adds to the prototype before the tanh of the first layer. It is the count of the
-    word times the map's entry for this word and prototype.
+    `share` is the amount that the word adds to the prototype's value before the tanh of the first layer: the count of
+    the word times the map's entry for this word and prototype.
     """
 
     word: int
@@ -201,9 +201,11 @@ class DCoT(Estimator):
         ]
 
     def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
-        """Return for each of the `prototypes` the sum of a document's shares in the first layer, and the largest ones.
+        """Return two things for each of `prototypes`: the sum of the shares of a document's words in it, and the
+        largest shares.
 
-        `prototypes` are places in the order of `prototypes_`. At most `words` shares are listed for each prototype.
+        The shares are those of the first layer (see `Share`). `row` has the document's counts. `prototypes` are places
+        in the order of `prototypes_`. At most `words` shares are returned for each prototype.
         """
         x = self._counts(self._fitted(row))
         if x.shape[0] != 1:
@@ -254,9 +256,7 @@ class DCoT(Estimator):
         return weights or (1.0,) * (len(self.W_) + 1)
 
     def _encode(self, x: csr_array, rows: slice) -> list[np.ndarray]:
-        """Return a list with one array for each layer: the values of the prototypes for the documents of the slice
-        `rows`.
-        """
+        """Return for each layer the values of the prototypes for the documents x[rows]."""
         encoded: list[np.ndarray] = []
         for W in self.W_:
             h = np.empty((rows.stop - rows.start, W.shape[1]), W.dtype)
@@ -270,7 +270,7 @@ class DCoT(Estimator):
         return encoded
 
     def _next(self, x: csr_array, workers: int, progress: Progress | None) -> np.ndarray:
-        """Return the transposed map of the next layer, learned from the values in the last layer so far.
+        """Return the transposed map of the next layer. It is learned from the values in the last layer that has a map.
 
         The scatter matrix of these values is small, so the equations are solved directly.
         """
@@ -291,7 +291,7 @@ class DCoT(Estimator):
 
 
 def _plain(matrix: Any) -> csr_array:
-    """Return a matrix as sparse rows of float64 in canonical form. The argument is not changed."""
+    """Return a matrix as sparse rows of float64 in SciPy's canonical form. The argument is not changed."""
     x = csr_array(matrix, dtype=np.float64)
     if x.ndim != 2:
         raise InputError("DCoT needs a matrix, of documents by words.")
@@ -302,9 +302,7 @@ def _plain(matrix: Any) -> csr_array:
 
 
 def _frequent_columns(x: csr_array, least: int) -> np.ndarray:
-    """Return the columns of words that occur in at least `least` documents. The columns with the largest sums of counts
-    come first.
-    """
+    """Return the columns of the words that occur in at least `least` documents, the most frequent words first."""
     frequent = np.bincount(x.indices[x.data > 0], minlength=x.shape[1]) >= least
     if not frequent.any():
         raise InputError(
@@ -320,9 +318,9 @@ def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _divided(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Divide each product of two rows by the lengths of both rows, and return the quotients.
+    """Return `products`, dot products of rows, divided by the lengths of both rows, which `left` and `right` have.
 
-    If a length is 0, the quotient is 0.
+    Where a length is 0, the result is 0.
     """
     lengths = np.outer(left, right)
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

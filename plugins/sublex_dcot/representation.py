@@ -1,7 +1,7 @@
 """dCoT on an index.
 
-x are the counts of a text's words. h are the values of the prototypes in the last layer, minus the values for an empty
-text. The stored row of a document holds h scaled to norm 1 (its direction), then the norm of h, then the norm of x.
+For a text, x are the counts of its words. h are the values of the prototypes in the last layer, minus the values for an
+empty text. The stored row of a document has h scaled to norm 1 (its direction), then the norm of h, then the norm of x.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class MappedQuery(NamedTuple):
 
 
 class DCoTRepresentation(Representation):
-    """Scores documents by cosine. The vector of a text holds the values h of the prototypes, minus the values for an
+    """Scores documents by cosine. The vector of a text is h: the values of the prototypes, minus the values for an
     empty text.
 
-    With `words` above 0, the vector also holds the counts x of the words, multiplied by `words`: it is [words · x; h].
+    With `words` above 0, the vector also has the counts x of the words, multiplied by `words`: it is [words · x; h].
     Words that occur in more than the share `max_df` of the documents are left out.
     """
 
@@ -53,7 +53,7 @@ class DCoTRepresentation(Representation):
         self.cosines, self.find = words == 0, find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Learn the maps from the counts of words that are neither too rare nor too common."""
+        """Learn the maps from the counts of the words that are neither too rare nor too common."""
         # Words in nearly all documents would become prototypes, and every document evokes them.
         self.vocabulary, matrix = frequent_counts("dcot", corpus, self.estimator.min_df, self.max_df)
         # The maps of deeper layers are not learned by columns.
@@ -108,29 +108,31 @@ class DCoTRepresentation(Representation):
         }
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts and their copies, of the first map, and of the blocks of the solver."""
+        """Return the bytes of memory that fitting takes: counts and their copies, the first map, and the blocks of the
+        solver.
+        """
         terms = len(corpus.vocabulary)
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
     def transform(self, inputs: csr_array) -> np.ndarray:
-        """Return the values of the prototypes for each document, one layer after another.
+        """Return the values of the prototypes for each document: a row with the values of all layers, one layer after
+        another.
 
         The values for an empty document are not subtracted, and the rows are not scaled.
         """
         return self.estimator.transform(inputs)
 
     def encode_documents(self, inputs: csr_array) -> np.ndarray:
-        """Return a row for each document (float32).
+        """Return a row for each document (float32): h scaled to norm 1, then the norm of h, then the norm of x.
 
-        A row holds the values of the prototypes in the last layer, minus the values for an empty document, scaled to
-        norm 1; then the norm of these values before the scaling; then the norm of the document's counts.
+        The docstring of the module explains h and x.
         """
         directions, lengths = _directions(self._above(inputs))
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
     def document_vectors(self, inputs: csr_array) -> np.ndarray:
-        """Return a vector of norm 1 for each document: the values of the prototypes in the last layer, minus the values
-        for an empty document.
+        """Return h for each document, scaled to norm 1: the values of the prototypes in the last layer, minus those for
+        an empty document.
         """
         return _directions(self._above(inputs))[0]
 
@@ -141,8 +143,8 @@ class DCoTRepresentation(Representation):
     def encode_queries(self, inputs: csr_array) -> list[MappedQuery]:
         """Return the encoded queries.
 
-        The words of negative weight in a query are encoded separately. Their values of the prototypes are subtracted
-        from the values of the other words.
+        The words of negative weight in a query are encoded as a text of their own. The values of the prototypes for
+        this text are subtracted from those for the other words.
         """
         # The model reads counts, which are never negative.
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
@@ -201,10 +203,10 @@ class DCoTRepresentation(Representation):
         return Explanation(total, f"cosine of what query and document evoke, {by}", "sum", tuple(parts))
 
     def _prototype(self, place: int, value: float, shares: Sequence[Share], view: View) -> Explanation:
-        """Return the part `value` that a prototype adds to a cosine, with the words of the document that raised the
-        prototype in the first layer.
+        """Return the part of an explanation for one prototype: the amount `value` that it adds to a cosine.
 
-        `place` is the number of the prototype, and `shares` are the words with their shares.
+        `place` is the number of the prototype. `shares` are the words of the document that raised the prototype in the
+        first layer, with their shares.
         """
         raised_by = {
             view.surface(self.vocabulary[share.word]): round(share.share, 4) for share in shares if share.share > 0
@@ -213,26 +215,26 @@ class DCoTRepresentation(Representation):
         return Explanation(value, label, evidence={"raised by": raised_by} if raised_by else {})
 
     def _above(self, inputs: csr_array) -> np.ndarray:
-        """Return the values of the prototypes in the last layer, minus the values for an empty document."""
+        """Return h for each text: the values of the prototypes in the last layer, minus the values for an empty text."""
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
     def _norms(self, query: MappedQuery, rows: np.ndarray) -> np.ndarray:
-        """Return for each document the product of the norms of two vectors: the vector [words · x; h] of the query, and
-        the vector of the document.
+        """Return for each document the product of two norms: of the query's vector [words · x; h], and of the
+        document's.
 
-        `rows` are stored rows; their last two columns are the norms of h and of x.
+        `rows` are the stored rows of the documents. Their last two columns are the norms of h and of x.
         """
         query_length = np.hypot(self.words * query.words, query.length)
         return query_length * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
 
     def _x(self, inputs: csr_array) -> csr_array:
-        """Return the counts or, if the model uses logarithms, log(1 + count). A logarithm has the sign of its count."""
+        """Return x for each text: its counts or, if the model uses logarithms, log(1 + |count|) with the sign of the
+        count.
+        """
         return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
 
     def _lengths(self, inputs: csr_array) -> np.ndarray:
-        """Return the norm of each row of counts as a column. If the model uses logarithms, logarithms replace the
-        counts.
-        """
+        """Return the norm of x for each text, as a column."""
         x = self._x(inputs)
         return np.sqrt(x.multiply(x).sum(axis=1)).reshape(-1, 1)
 

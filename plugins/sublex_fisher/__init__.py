@@ -20,7 +20,7 @@ PARAMS = [
         help="the model that gives words their vectors",
     ),
     Param("idf", bool, False, stage="fit", help="weight words by ln(N/df)"),
-    Param("variance", bool, False, stage="fit", help="take the gradient by the standard deviations too"),
+    Param("variance", bool, False, stage="fit", help="add the gradient by the standard deviations to the vector"),
     Param(
         "power",
         float,
@@ -28,7 +28,7 @@ PARAMS = [
         stage="fit",
         range=(0, 1),
         open=False,
-        help="raise the magnitude of each entry to this power",
+        help="the power to which the magnitude of each entry is raised",
     ),
     Param("starts", int, 5, stage="fit", range=(1, 100), help="random starts; the likeliest mixture is kept"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random starts"),
@@ -39,16 +39,18 @@ PARAMS = [
         stage="fit",
         range=(0, 10**9),
         open=False,
-        help="learn the mixture from so many documents, drawn by chance; 0 for all",
+        help="learn the mixture from this number of random documents; 0 for all",
     ),
     FIND,
 ]
 
 
 def make(**params: Any) -> Representation:
-    """Return Fisher vectors over bags of embedded words: cosines of the gradients of a mixture of Gaussians.
+    """Return Fisher vectors over bags of embedded words: texts are compared by the cosine of gradients of a mixture of
+    Gaussians.
 
-    S. Clinchant and F. Perronnin, Aggregating continuous word embeddings for information retrieval, CVSC workshop of ACL, 2013.
+    S. Clinchant and F. Perronnin, Aggregating continuous word embeddings for information retrieval, CVSC workshop of
+    ACL, 2013.
     """
     # SciPy and the model are imported only when the representation is made.
     from sublex_fisher.representation import FisherRepresentation
@@ -65,18 +67,24 @@ def register_representations(register: Register) -> None:
 CLUSTERS = [
     Param("label", str, "label", help="the field with the label of a document"),
     Param("width", int, 20, range=(1, 1000), help="dimensions of LSI"),
-    Param("gaussians", tuple, (8, 16), help="numbers of Gaussians of the Fisher vector"),
-    Param("plsa", bool, True, help="compare with PLSA"),
+    Param("gaussians", tuple, (8, 16), help="numbers of Gaussians for which Fisher vectors are compared"),
+    Param("plsa", bool, True, help="whether PLSA is compared too"),
     Param("lda", Expression, None, help="a model of topics to compare with, such as lda(k=20)"),
     Param(
-        "yule", int, 0, range=(0, 1000), help="word vectors of so many dimensions by Yule's measure, too; 0 for none"
+        "yule",
+        int,
+        0,
+        range=(0, 1000),
+        help="dimensions of word vectors by Yule's measure, which are compared too; 0 for none",
     ),
-    Param("runs", int, 20, range=(1, 100), help="random starts"),
+    Param("runs", int, 20, range=(1, 100), help="runs, each from another random start"),
 ]
 
 
 def clusters(**params: Any) -> Experiment:
-    """Return how well clusters of documents agree with their labels: Fisher vectors, LSI, PLSA and LDA."""
+    """Return the experiment that clusters documents by Fisher vectors, LSI, PLSA and LDA, and compares clusters and
+    labels.
+    """
     from sublex_fisher.experiments import LabelClusters
 
     return LabelClusters(**params)

@@ -1,9 +1,9 @@
-"""The experiment of the paper on Fisher vectors on clusters: how well clusters of documents agree with their labels.
+"""The experiment on clusters of the paper on Fisher vectors: how well clusters of documents agree with their labels.
 
-Documents are rows of the logarithm of counts times idf, of length 1, over words of two documents or more. LSI has the
-leading singular vectors of these rows; Fisher vectors take the words' vectors of the same LSI. Rows are clustered by
-spherical k-means into as many clusters as there are labels, from a new random start in each run. PLSA puts each document
-into its likeliest topic.
+A document is a row of weights, log counts times idf, scaled to length 1. The words are those of two documents or more.
+LSI has the leading singular vectors of these rows, and the Fisher vectors use the word vectors of this LSI. In each
+run, spherical k-means puts the rows into as many clusters as there are labels, from a new random start. PLSA puts each
+document into its likeliest topic.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from sublex.estimators.bags import damped
 from sublex.estimators.svd import truncated_svd
 from sublex_fisher.model import Fisher
 
-# The fewest documents that have a word.
+# Words in fewer documents are left out.
 RARE = 2
-# Steps of k-means and of PLSA, at most.
+# The largest number of steps of k-means, and of PLSA.
 STEPS, PLSA_STEPS = 100, 100
-# The most frequent words, of which Yule's measure is computed for each pair, and Gaussians over their vectors.
+# The number of words for whose pairs Yule's measure is computed, which are the most frequent ones; and the number of
+# Gaussians over their vectors.
 YULE_WORDS, YULE_GAUSSIANS = 8_000, 32
 
 
 class LabelClusters:
-    """Adjusted Rand index and normalised mutual information of clusters with the labels of documents.
+    """Agreement of clusters of documents with the documents' labels: adjusted Rand index (ARI) and normalised mutual
+    information (NMI).
 
-    `lda` is a model of topics; its documents are in the cluster of their likeliest topic. With `yule`, so many clusters of
-    words by Yule's measure give each word a vector, and documents are means of the vectors of their words, or Fisher vectors.
+    `lda` is a model of topics; its clusters are the documents with the same likeliest topic. With `yule`, words also
+    get vectors of this width by Yule's measure. Documents are then also compared as the means of these vectors, and as
+    Fisher vectors over them.
     """
 
     measures = ("ARI", "NMI")
@@ -52,7 +55,7 @@ class LabelClusters:
         self._fixed: dict[str, Any] = {}
 
     def measure(self, unit: str, work: ExperimentWork) -> Mapping[str, Sequence[float]]:
-        """Return the agreement of the clusters of each kind of rows."""
+        """Return both measures for each kind of rows, in the run that `unit` names."""
         fixed, seed, found = self._of(work), self.units.index(unit), {}
         truth, rows = fixed["truth"], fixed["rows"]
         clusters = int(truth.max()) + 1
@@ -68,7 +71,10 @@ class LabelClusters:
         return found
 
     def _vectors(self, case: str, fixed: Mapping[str, Any], rows: csr_array, seed: int, workers: int) -> np.ndarray:
-        """Return the rows that k-means is run on."""
+        """Return the rows of the case `case`, such as "LSI", which k-means clusters.
+
+        `fixed` is the result of `_of`, and `rows` has the weighted rows of the documents.
+        """
         words = fixed["Yule"] if "Yule" in case else fixed["words"]
         if "FV" not in case:
             return rows @ words
@@ -76,7 +82,7 @@ class LabelClusters:
         return Fisher(words, k=gaussians, seed=seed).fit(rows, workers=workers).transform(rows, workers)
 
     def _of(self, work: ExperimentWork) -> dict[str, Any]:
-        """Return what all runs share: labels, counts, weighted rows, and vectors of words."""
+        """Return the data that all runs share: labels, counts, weighted rows, and vectors of words."""
         if self._fixed:
             return self._fixed
         labels = [str(document.fields.get(self.label) or "") for document in work.index.documents()]
@@ -102,7 +108,7 @@ class LabelClusters:
 
 
 def weighted(counts: csr_array) -> csr_array:
-    """Return rows of logarithmic counts times idf, of length 1."""
+    """Return the rows of counts as weights, log counts times idf, scaled to length 1. Rows of zeros stay zeros."""
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     damp = csr_array((damped(counts.data), counts.indices, counts.indptr), shape=counts.shape)
     rows = csr_array(damp @ diags_array(np.log(counts.shape[0] / np.maximum(df, 1))))
@@ -111,12 +117,15 @@ def weighted(counts: csr_array) -> csr_array:
 
 
 def spherical_means(rows: np.ndarray, clusters: int, seed: int) -> np.ndarray:
-    """Return the cluster of each row by spherical k-means, which begins with rows drawn by chance."""
+    """Return the cluster of each row by spherical k-means. The first centres are random rows."""
     return _spherical(rows, clusters, seed)[0]
 
 
 def _spherical(rows: np.ndarray, clusters: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cluster of each row, and the centres; the rows that are furthest from theirs begin empty clusters."""
+    """Return the cluster of each row by spherical k-means, and the centres of the clusters.
+
+    An empty cluster gets the row that is furthest from its own centre.
+    """
     rows = unit(np.asarray(rows))
     centres = rows[np.random.default_rng(seed).choice(len(rows), clusters, replace=False)]
     of = np.full(len(rows), -1)
@@ -136,13 +145,16 @@ def _spherical(rows: np.ndarray, clusters: int, seed: int) -> tuple[np.ndarray, 
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
-    """Return rows of length 1, or of zeros."""
+    """Return the rows scaled to length 1. Rows of zeros stay zeros."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
 def plsa_clusters(counts: csr_array, topics: int, seed: int, steps: int = PLSA_STEPS) -> np.ndarray:
-    """Return the likeliest topic of each document by PLSA (T. Hofmann, 1999): expectation maximisation from a random start."""
+    """Return the likeliest topic of each document by PLSA (T. Hofmann, 1999).
+
+    PLSA is fitted by expectation maximisation from a random start. `counts` has documents by words.
+    """
     chance, (documents, words) = np.random.default_rng(seed), counts.shape
     theta, phi = chance.dirichlet(np.ones(topics), documents), chance.dirichlet(np.ones(words), topics).T
     row = np.repeat(np.arange(documents), np.diff(counts.indptr))
@@ -157,9 +169,10 @@ def plsa_clusters(counts: csr_array, topics: int, seed: int, steps: int = PLSA_S
 
 
 def yule_vectors(counts: csr_array, clusters: int) -> np.ndarray:
-    """Return a vector for each word: the columns of the centres of clusters of words by Yule's measure.
+    """Return a vector with `clusters` entries for each word, computed from Yule's measure of pairs of words.
 
-    Rare words beyond `YULE_WORDS` have zeros.
+    The rows of Yule's measure are clustered by spherical k-means. A word's vector has its entries in the centres of the
+    clusters. Only the `YULE_WORDS` most frequent words have vectors; the vectors of other words are zeros.
     """
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     kept = np.sort(np.argsort(-df, kind="stable")[:YULE_WORDS])
@@ -172,7 +185,8 @@ def yule_vectors(counts: csr_array, clusters: int) -> np.ndarray:
 def yule(counts: csr_array) -> np.ndarray:
     """Return Yule's coefficient of colligation of each pair of words, (√(ad) - √(bc)) / (√(ad) + √(bc)).
 
-    a documents have both words, b and c one of them, and d neither.
+    a is the number of documents with both words, b and c are the numbers of documents with one of them alone, and d is
+    the number of documents with neither. `counts` has documents by words.
     """
     occurs = csr_array((np.ones(counts.nnz, np.float32), counts.indices, counts.indptr), shape=counts.shape)
     both = (occurs.T @ occurs).toarray()
@@ -191,7 +205,9 @@ def _table(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def adjusted_rand(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the adjusted Rand index of two partitions (L. Hubert and P. Arabie, 1985)."""
+    """Return the adjusted Rand index of two partitions, each given as the cluster of every item (L. Hubert and P.
+    Arabie, 1985).
+    """
     table = _table(a, b)
 
     def pairs(numbers: Any) -> float:
@@ -203,7 +219,9 @@ def adjusted_rand(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def mutual_information(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the mutual information of two partitions over the mean of their entropies."""
+    """Return the normalised mutual information of two partitions: their mutual information, divided by the mean of
+    their entropies. A partition is given as the cluster of every item.
+    """
     shares = _table(a, b) / len(a)
 
     def entropy(p: np.ndarray) -> float:

@@ -1,6 +1,6 @@
 """Kernels of the Fisher vector: the vectors of documents, and the similarities of words to a query.
 
-The word vectors x are in the mixture's standard units. Nearly all posteriors are 0, so they are stored sparsely: word w
+The word vectors x are in the mixture's standard units (see `gmm`). Nearly all posteriors are 0, so they are stored sparsely: word w
 belongs to Gaussian of[g] with probability gammas[g], for g from begins[w] to begins[w + 1]. Callers check the
 arguments.
 """
@@ -69,10 +69,12 @@ def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, 
 
 @kernel((I64, MATRIX, I64, I64, F64, MATRIX, MATRIX, F64, F64), before="demo")
 def similarities(words, x, begins, of, gammas, squares, linear, constants, values):
-    """Set values[w] for each word w of `words` to the dot product of two Fisher vectors: of the word, and of a query.
+    """Set values[w] for each word w of `words` to the dot product of the word's Fisher vector and the Fisher vector of
+    a query.
 
-    The product is a quadratic form in the word's vector x[w] for each Gaussian. The forms are weighted by the word's
-    posteriors. Their factors are `squares` (empty if the form is linear), `linear` and `constants`.
+    For each Gaussian, the product is a quadratic form in the word's vector x[w]; the forms are weighted by the word's
+    posteriors and added. `squares` (empty if the form is linear), `linear` and `constants` have the coefficients of the
+    forms, which depend on the query.
     """
     second = len(squares) > 0
     for i in range(len(words)):

@@ -45,7 +45,8 @@ class Mixture(NamedTuple):
         return (points - self.centre) / self.scale
 
     def posteriors(self, x: np.ndarray) -> np.ndarray:
-        """Return the probability of each Gaussian for each point: a row for each point, which adds up to 1.
+        """Return the probability of each Gaussian given each point, as an array of points by Gaussians. Each row adds
+        up to 1.
 
         `x` are points in standard units.
         """
@@ -57,7 +58,7 @@ class Mixture(NamedTuple):
 
 
 class FittedMixture(NamedTuple):
-    """A fitted mixture. `trace` has its mean log-likelihood before each step of EM and after the last step."""
+    """A fitted mixture, and its mean log-likelihoods (`trace`): before each step of EM, and after the last one."""
 
     mixture: Mixture
     trace: list[float]
@@ -75,11 +76,13 @@ def fit(
 ) -> tuple[FittedMixture, list[float]]:
     """Fit a mixture from several random starts.
 
-    Return the fit with the highest likelihood, and the likelihoods of all starts. Parameters
+    Return the fit with the highest likelihood, and the mean log-likelihoods of all starts.
+
+    Parameters
     ----------
     points : array of shape (n, e)
     weights : array of shape (n,), not negative
-        A point with weight 0 is ignored; its coordinates do not matter.
+        The weights of the points. A point with weight 0 is ignored; its coordinates do not matter.
     k : int
         The number of Gaussians. There are fewer if the points have fewer distinct values.
     starts : int

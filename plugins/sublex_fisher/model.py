@@ -131,7 +131,9 @@ class Fisher(Estimator, SummedVectors):
         return self
 
     def _drawn(self, blocks: Blocks, docs: int) -> np.ndarray:
-        """Return the number of occurrences of each word in documents that are drawn by chance."""
+        """Return the number of occurrences of each word in `documents` random documents. `docs` is the number of all
+        documents.
+        """
         drawn = np.zeros(docs, bool)
         drawn[random(self.seed, docs).permutation(docs)[: self.documents]] = True
         begin, found = 0, np.zeros(len(self.counts))
@@ -169,11 +171,11 @@ class Fisher(Estimator, SummedVectors):
         return linear.cosines(sums, float(np.sqrt((query_vector * query_vector).sum())), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return the share of a cosine for each pair of a query word and a document word.
+        """Return the shares of all pairs of a query word and a document word in the cosine of a query and a document.
 
-        The share is the dot product of the Fisher vectors of the two words (see `word_map`), times the weight of the
-        query word and the count of the document word, divided by the norms of query and document. `row` has the counts
-        of the document. Raise `InputError` for a power other than 1.
+        A share is the dot product of the Fisher vectors of the two words (see `word_map`), times the weight of the
+        query word and the count of the document word, divided by the norms of query and document. `query` has weights
+        over the vocabulary, and `row` the counts of the document. Raise `InputError` for a power other than 1.
         """
         if self.power != 1:
             raise InputError(
@@ -186,10 +188,9 @@ class Fisher(Estimator, SummedVectors):
         )
 
     def word_map(self, words: np.ndarray) -> np.ndarray:
-        """Return a vector for each of `words`: the Fisher vector, with power 1, of a document that holds only this
-        word.
+        """Return a vector for each of `words`: Φ in equation 10 of the paper.
 
-        It is Φ in equation 10 of the paper.
+        It is the Fisher vector, with power 1, of a document that has only this word.
         """
         from scipy.sparse import csr_array
 
@@ -198,20 +199,19 @@ class Fisher(Estimator, SummedVectors):
         return np.vstack([np.zeros((0, self.width)), *(part for _, part in self.blocks(alone, 1, power=1.0))])
 
     def similarities(self, query_vector: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
-        """Set values[w] for each word w of `words` to the dot product of `query_vector` and the word's Fisher vector
+        """Set values[w] for each word w of `words` to the dot product of a query's Fisher vector and the word's
         (equation 10).
 
-        `query_vector` is the Fisher vector of a query. The word's Fisher vector is the vector of a document that holds
-        only this word.
+        The Fisher vector of a word is that of a document that has only this word.
         """
         self._valuer(query_vector)(words, values)
 
     def topics(self, number: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays with a row for each Gaussian: its most frequent words, and the share of each of these
-        words.
+        """Return the most frequent words of each Gaussian, and their shares, as two arrays with a row for each
+        Gaussian.
 
-        Words are column numbers, at most `number` for each Gaussian. A word is -1 where a Gaussian has fewer words. The
-        share of a word is its part of the occurrences of all words in the Gaussian.
+        Words are column numbers, at most `number` for each Gaussian. The places of missing words hold -1. The share of
+        a word is its part of the occurrences of all words in the Gaussian.
         """
         names = np.full((len(self.mixture.shares), number), -1)
         shares = np.zeros(names.shape)
@@ -256,8 +256,8 @@ class Fisher(Estimator, SummedVectors):
         return next(part for _, part in self.blocks(row, 1))[0]
 
     def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield pairs of a slice of `rows` and the Fisher vectors of the documents in this slice, one block after
-        another.
+        """Yield the Fisher vectors of the documents in `rows` block by block: a slice of `rows`, and the vectors of
+        these documents.
 
         Entries are raised to `power`, which is by default the power of the estimator.
         """
@@ -275,11 +275,10 @@ class Fisher(Estimator, SummedVectors):
         return in_order(vectors, spans(rows.shape[0], DENSE_DOCUMENTS), workers)
 
     def _valuer(self, query_vector: np.ndarray) -> linear.Valuer:
-        """Return a function that sets the value of words: the dot product of `query_vector` and the Fisher vector of
-        the word.
+        """Return a function that computes the dot products of `query_vector` with the Fisher vectors of given words.
 
-        The value is a quadratic form in the vector of the word for each Gaussian. The forms are weighted by the word's
-        posteriors.
+        For each Gaussian, the product is a quadratic form in the vector of the word. The forms are weighted by the
+        word's posteriors and added.
         """
         from sublex_fisher.fisher_kernels import similarities
 

@@ -47,7 +47,7 @@ class FisherRepresentation(WordSums):
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Fit the Gaussians to the word vectors of the model in the parameter `words`.
 
-        Use the vocabulary of this model. The weight of a vector is the number of its word's occurrences in the corpus.
+        The vocabulary is that of this model. Each word vector counts as often as its word occurs in the corpus.
         """
         model = job.model(self.words)
         vectors = model.word_vectors()
@@ -109,15 +109,15 @@ class FisherRepresentation(WordSums):
         return {"log-likelihoods of the starts": [round(float(x), 4) for x in self.estimator.likelihoods], **topics}
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of four arrays of word vectors, and of four arrays of posteriors."""
+        """Return the bytes of memory that fitting takes: four arrays of word vectors, and four arrays of posteriors."""
         vectors = job.model(self.words).word_vectors()
         return 0 if vectors is None else 8 * 4 * vectors.size + 8 * 4 * len(vectors) * self.estimator.k
 
     def encode_documents(self, inputs: csr_array) -> Rows:
-        """Return the norms of the documents' Fisher vectors, float32.
+        """Return the norms of the documents' Fisher vectors (float32).
 
-        With a power other than 1, return the Fisher vectors themselves, scaled to norm 1. One more column is 1, or 0
-        for documents whose Fisher vector is all zeros.
+        With a power other than 1, return the Fisher vectors themselves, scaled to norm 1. A last column then has 1, or
+        0 for documents whose Fisher vector is all zeros.
         """
         if self._sums:
             return super().encode_documents(inputs)
@@ -125,9 +125,11 @@ class FisherRepresentation(WordSums):
         return np.hstack([vectors, vectors.any(axis=1, keepdims=True)]).astype(np.float32)
 
     def word_values(self, row: csr_array) -> tuple[Weights, float]:
-        """Return the values of words for a query, and the norm of the query's vector.
+        """Return the value of each word for a query, and the norm of the query's Fisher vector.
 
-        With a power other than 1, return the query's vector scaled to norm 1, and the number 1.
+        The value of a word is the dot product of its Fisher vector and the query's, times the weight that the word has
+        in documents. With a power other than 1, return the query's Fisher vector scaled to norm 1, and the number 1.
+        `row` has the weights of the query's words.
         """
         query_vector = self.estimator.transform(row)[0]
         if not self._sums:
@@ -141,16 +143,18 @@ class FisherRepresentation(WordSums):
         return WordValues(len(self.vocabulary), compute), float(np.linalg.norm(query_vector))
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return cosines. A cosine is -inf if the query or the document has no Fisher vector."""
+        """Return the cosines of the query with documents. A cosine is -inf if the query or the document has no Fisher
+        vector.
+        """
         if self._sums:
             return super().score(query, view, docs)
         known = np.asarray(view.rows(docs, slice(-1, None)))[:, 0] > 0
         return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """Return the parts of the cosine of a query and a document: one part for each pair of words.
+        """Return the cosine of a query and a document as a sum over pairs of a query word and a document word.
 
-        With a power other than 1, return one part for each Gaussian.
+        With a power other than 1, return it as a sum over the Gaussians.
         """
         if self._sums:
             return super().explain(query, view, doc)
@@ -168,9 +172,10 @@ class FisherRepresentation(WordSums):
         return self.estimator.power == 1
 
     def _named(self, surface: Callable[[str], str]) -> dict[int, str]:
-        """Return the most frequent words of each Gaussian as its name.
+        """Return for each Gaussian its most frequent words as one string, which names it.
 
-        The keys are the numbers of the Gaussians; the Gaussians with the largest shares come first.
+        The keys are the numbers of the Gaussians; the Gaussians with the largest shares come first. `surface` returns
+        the written form of a term.
         """
         names, _ = self.estimator.topics(LISTED_WORDS)
         order = np.argsort(-self.estimator.mixture.shares, kind="stable").tolist()

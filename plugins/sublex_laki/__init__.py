@@ -14,15 +14,28 @@ sublex_api = 3
 GIBBS = ("inference", ("gibbs",))
 PARAMS = [
     Param("phrases", Expression, "phrases:phrases", stage="fit", help="the phrases that may be keyphrases"),
-    Param("words", Expression, None, stage="fit", help="a model whose word vectors say how similar units are"),
-    Param("max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that have a keyphrase"),
+    Param(
+        "words",
+        Expression,
+        None,
+        stage="fit",
+        help="a model whose word vectors say how similar words and phrases are; by default the collection",
+    ),
+    Param(
+        "max_df",
+        float,
+        0.1,
+        stage="fit",
+        range=(0, 1),
+        help="the largest share of the documents that may mention a keyphrase",
+    ),
     Param(
         "again",
         float,
         0.6,
         stage="fit",
         range=(0, 1),
-        help="how often texts come back to a keyphrase, beside the usual share",
+        help="how often texts mention a keyphrase again, compared with how often they do so for phrases in general",
     ),
     Param(
         "named",
@@ -30,7 +43,7 @@ PARAMS = [
         0.4,
         stage="fit",
         range=(0, 1),
-        help="the least probability that a word is used as a name; phrases of several words need half of it",
+        help="the least probability that a single word is used as a name; a phrase of several words needs half of it",
     ),
     Param(
         "focus",
@@ -46,7 +59,7 @@ PARAMS = [
         100,
         stage="fit",
         range=(1, 2000),
-        help="the width of the vectors of units, by which focus is measured",
+        help="the width of the vectors of words and phrases, by which focus is measured",
     ),
     Param(
         "weights",
@@ -54,11 +67,20 @@ PARAMS = [
         "shares",
         stage="fit",
         range=("shares", "similarity"),
-        help="links by the shares of documents that have a unit, or by similarity, as in the paper",
+        help="whether a keyphrase leads to the words that its documents have more often, or to similar words",
     ),
-    Param("alpha", float, 0.5, stage="fit", range=(0.01, 1), help="the least p(K|K') of a link between keyphrases"),
-    Param("beta", float, 0.3, stage="fit", range=(0.01, 1), help="the least similarity of a link"),
-    Param("links", int, 300, stage="fit", range=(1, 10_000), help="the most units that a keyphrase leads to"),
+    Param(
+        "alpha",
+        float,
+        0.5,
+        stage="fit",
+        range=(0.01, 1),
+        help="the least p(K|K') of a link from a keyphrase K to a rarer keyphrase K'",
+    ),
+    Param("beta", float, 0.3, stage="fit", range=(0.01, 1), help="the least similarity of the two ends of a link"),
+    Param(
+        "links", int, 300, stage="fit", range=(1, 10_000), help="the most words and phrases that a keyphrase leads to"
+    ),
     Param("iterations", int, 0, stage="fit", range=(0, 1000), help="the most iterations of EM"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
     Param(
@@ -67,7 +89,7 @@ PARAMS = [
         "alone",
         stage="encode",
         range=("alone", "propagation", "gibbs"),
-        help="each keyphrase alone, or all together by belief propagation or Gibbs sampling",
+        help="whether keyphrases are inferred each alone, or all together by belief propagation or Gibbs sampling",
     ),
     Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), only=GIBBS, help="sweeps of Gibbs sampling"),
     Param(
@@ -77,7 +99,7 @@ PARAMS = [
         stage="encode",
         range=(0, 10_000),
         only=GIBBS,
-        help="swaps of two keyphrases tried after each sweep",
+        help="how many swaps of two keyphrases are tried after each sweep",
     ),
     Param(
         "absent",
@@ -85,11 +107,16 @@ PARAMS = [
         "part",
         stage="encode",
         range=("part", "all"),
-        help="units that a short text lacks count in part, or all in full, as in the paper",
+        help="whether the words that a short text lacks count in part, or in full, as in the paper",
     ),
     Param("most", int, 200, stage="encode", range=(1, 10_000), help="the most keyphrases that inference considers"),
     Param(
-        "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"
+        "cap",
+        float,
+        1.0,
+        stage="encode",
+        range=(0.01, 100),
+        help="the largest weight of the link from a keyphrase to its own words",
     ),
     Param(
         "strong",
@@ -99,11 +126,18 @@ PARAMS = [
         help="the least strength of a keyphrase that people are shown without the word perhaps",
     ),
     Param(
+        "related",
+        float,
+        0.9,
+        range=(0, 1),
+        help="the least probability that a keyphrase that a text does not mention is related to it, for one that is listed",
+    ),
+    Param(
         "shown",
         str,
         "text",
         range=("text", "network"),
-        help="list keyphrases of a text by where and what it mentions, rare phrases too, or by the network alone",
+        help="whether the text itself decides which keyphrases are shown, and rare phrases too, or the model alone",
     ),
 ]
 
@@ -115,7 +149,7 @@ FILTER_PARAMS = [
         float,
         None,
         range=(0, 1),
-        help="the least strength of the keyphrase in a document that is kept; by default what the model calls strong",
+        help="the least strength of the keyphrase in a kept document; by default the parameter strong of the model",
     ),
 ]
 
@@ -166,8 +200,8 @@ COMPARED = [
 ]
 TITLES = [
     Param("category", str, "category", help="the stored field with the category of a document"),
-    Param("categories", int, 10, range=(2, 1000), help="categories, those with most titles"),
-    Param("each", int, 500, range=(2, 10**6), help="the most titles of a category"),
+    Param("categories", int, 10, range=(2, 1000), help="the number of categories, which are those with most titles"),
+    Param("each", int, 500, range=(2, 10**6), help="the most titles that are taken of a category"),
     Param("splits", int, 5, range=(1, 100), help="splits into titles to learn from and titles to measure"),
 ]
 CLASSIFICATION = [*COMPARED, *TITLES]
@@ -180,27 +214,31 @@ SETTINGS = [
 RELATEDNESS = [
     *COMPARED,
     Param("pairs", Resource, ..., help="pairs of phrases with ratings, such as WikiSRS_relatedness.csv"),
-    Param("least", int, 10, range=(1, 10**9), help="how often both phrases occur in the index at least"),
-    Param("parts", int, 10, range=(1, 100), help="disjoint parts of the pairs"),
+    Param("least", int, 10, range=(1, 10**9), help="the least number of occurrences of either phrase in the index"),
+    Param("parts", int, 10, range=(1, 100), help="the number of disjoint parts into which the pairs are divided"),
 ]
 
 
 def classification(**params: Any) -> Experiment:
-    """Return the classification of titles: accuracy of keyphrases, topics, LSI, words and mentioned keyphrases."""
+    """Return the experiment that classifies titles by keyphrases, topics, LSI, words and mentioned keyphrases: their
+    accuracy.
+    """
     from sublex_laki.experiments import TitleClassification
 
     return TitleClassification(**params)
 
 
 def settings(**params: Any) -> Experiment:
-    """Return the classification of titles by keyphrases, with several settings of their inference."""
+    """Return the experiment that classifies titles by keyphrases, for several settings of their inference."""
     from sublex_laki.experiments import TitleSettings
 
     return TitleSettings(**params)
 
 
 def relatedness(**params: Any) -> Experiment:
-    """Return the correlation of people's ratings of pairs of phrases with cosines of their representations."""
+    """Return the experiment that correlates people's ratings of pairs of phrases with cosines of the phrases'
+    representations.
+    """
     from sublex_laki.experiments import PhraseRelatedness
 
     return PhraseRelatedness(**params)

@@ -17,7 +17,8 @@ HYPHENED = 0.5
 def are_named(phrases: PhraseList, named: float) -> np.ndarray:
     """Return for each phrase whether texts use it as the name of a thing.
 
-    `named` is the least probability for a single word.
+    A single word needs at least the probability `named` to be used so. A phrase of several words without hyphens needs
+    half of it.
     """
     column = {name: phrases.features[:, NAMES.index(name)] for name in ("named", "hyphened")}
     loose = (phrases.lengths > 1) & (column["hyphened"] < HYPHENED)

@@ -19,10 +19,10 @@ Pair = tuple[Any, Any]
 def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair, strong: float) -> Explanation:
     """Return the cosine of a query and a document as a sum over the keyphrases that they share.
 
-    Each of `chances`, `counts` and `evoked` is a pair: a value for the query, and a value for the document. `chances`
-    are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are sparse rows of keyphrases by
-    units; they hold how far a keyphrase turns a unit on (see `evidence`). Before the name of a keyphrase that is less
-    than `strong` in one of both stands "perhaps".
+    Each of `chances`, `counts` and `evoked` has two values: for the query, and for the document. `chances` are the
+    probabilities of the keyphrases, and `counts` the text's row of units. `evoked` are sparse rows of keyphrases by
+    units, as `LAKIRepresentation.evoked` returns them: how likely a keyphrase turns a unit on. The name of a keyphrase
+    gets the word "perhaps" if its probability is below `strong` in the query or in the document.
     """
     query, document = chances
     values = query * document / np.sqrt((query @ query) * (document @ document))

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Keyphrase:
-    """Keeps the documents in which the keyphrase `phrase` has at least the strength `share`, or without `share` the least share
-    with which facets of the model count it.
+    """Keeps the documents in which the keyphrase `phrase` of the model `of` has at least the strength `share`.
 
-    `of` may be any model that names keyphrases, not only `laki`.
+    Without `share`, the limit is the one that the model's facets use (`least_share`). `of` may be any model that names
+    keyphrases, not only `laki`.
     """
 
     per_document = True

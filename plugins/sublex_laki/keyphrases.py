@@ -1,5 +1,7 @@
 """The keyphrases of a fitted network, prepared for people: names, silhouettes, broader and narrower keyphrases, and the
 words that evoked them.
+
+The silhouette of a keyphrase are the units, words and phrases, that it turns on most.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from sublex_laki.estimator import Network
 from sublex_laki.units import Units
 
 Surface = Callable[[str], str]
-# If the names of units of a silhouette are at least this similar, from 0 to 1, only the first is shown.
+# If the names of two units of a silhouette are at least this similar, from 0 to 1, only the first is shown.
 ALIKE = 0.85
-# The word before a keyphrase that a text may be about, where it is less than strong.
+# The word that is shown before a keyphrase if its strength in a text is below the parameter `strong`.
 PERHAPS = "perhaps"
 # A word evokes a keyphrase if the keyphrase turns it on with at least this probability.
 LEAST_EVIDENCE = 0.05
-# The idf of a word counts at least so much, so that a keyphrase whose words all texts have has shares too.
+# The idf of a word is taken to be at least this, so that `word_shares` is defined if a keyphrase's words are in all
+# texts.
 LEAST_IDF = 1e-6
 
 
@@ -50,9 +53,7 @@ class Keyphrases:
 
     @cached_property
     def _forms(self) -> dict[str, int]:
-        """Keyphrase numbers by name, in lower case: every written form and every abbreviation of a keyphrase is
-        a name.
-        """
+        """The number of each keyphrase by its names: all its written forms and abbreviations, in lower case."""
         phrases, found = self.units.phrases, dict[str, int]()
         for k, unit in enumerate(self.network.phrases.tolist()):
             code = int(self.units.codes[unit])
@@ -61,7 +62,7 @@ class Keyphrases:
         return found
 
     def number(self, wanted: str | int, model: str) -> int:
-        """Return the number of the keyphrase that a user names in `wanted`: by a written form, an abbreviation, or the
+        """Return the number of the keyphrase that a user means by `wanted`: a written form, an abbreviation, or the
         number itself.
 
         Raise `InputError` if there is no such keyphrase; the message names the nearest one, and `model`.
@@ -111,7 +112,11 @@ class Keyphrases:
 
     @cached_property
     def word_shares(self) -> csr_array:
-        """For each keyphrase the share of each word of the lexicon in the sum of its words' idf, without stop words."""
+        """A sparse matrix of keyphrases by words of the lexicon: the idf of each word of a keyphrase, divided by the
+        sum over its words.
+
+        Stop words are left out. Each row adds up to 1.
+        """
         phrases = self.units.phrases
         words = [
             [unit for unit in phrases.units(code) if unit < phrases.lexicon.first_stop]
@@ -124,22 +129,22 @@ class Keyphrases:
         return csr_array((idf / sums[rows], (rows, columns)), shape=(len(words), len(phrases.lexicon)))
 
     def is_mentioned(self, counts: csr_array, keyphrases: Sequence[int]) -> list[bool]:
-        """Return for each of some keyphrases whether a text mentions it. `counts` is the text's row of units."""
+        """Return for each of `keyphrases` whether a text mentions it. `counts` is the text's row of units."""
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[WeightedName]:
         """Return the units of a text that evoke `keyphrase` most, at most `number`.
 
-        `evoked` has sparse rows of keyphrases by units, which say how likely a keyphrase turns a unit on. Each unit is
-        returned with this value.
+        `evoked` has sparse rows of keyphrases by units: how likely a keyphrase turns a unit on. Each unit is returned
+        with this probability.
         """
         found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
         return [WeightedName(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
 
 
 def is_part(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether `whole` has the terms of `part` one after another, and more terms besides."""
+    """Return whether the terms of `part` follow one another directly in `whole`, which has more terms."""
     size = len(part)
     return size < len(whole) and any(whole[k : k + size] == part for k in range(len(whole) - size + 1))
 
@@ -150,6 +155,6 @@ def listed(items: Sequence[WeightedName]) -> str:
 
 
 def falling(row: csr_array) -> Iterator[tuple[int, float]]:
-    """Yield pairs of a column and its value from one sparse row, the largest value first."""
+    """Yield the column and the value of each entry of a sparse row, the largest value first."""
     order = np.lexsort((row.indices, -row.data))
     yield from zip(row.indices[order].tolist(), row.data[order].tolist(), strict=True)

@@ -37,7 +37,10 @@ class Row(NamedTuple):
 
 
 class _Reader:
-    """Finds the keyphrases of texts by a model."""
+    """Finds the keyphrases of texts by a fitted model: at most `number`, with a strength of `least` or more.
+
+    With `latent`, keyphrases that a text mentions are left out.
+    """
 
     def __init__(self, found: Any, number: int, latent: bool, least: float):
         self.model: LAKIRepresentation = found.model
@@ -80,10 +83,11 @@ def keyphrases(
 ) -> Shown:
     """List the keyphrases that a text is about, with their strength, whether the text mentions them or not.
 
-    EXPR names the model. Strength is the probability that the text is about a keyphrase; only strong ones are listed, with a
-    strength of .7 or more, or as the parameter strong of the model says. Phrases of the text that are too rare for the model
-    are listed too, unless it has the parameter shown=network. What says nearly the same as a stronger keyphrase is left out. The last
-    column shows the words of the text that evoked a keyphrase, with the probability that the keyphrase led to the word.
+    EXPR names the model. Strength is the probability that the text is about a keyphrase. Only strong keyphrases are
+    listed: those of .7 or more, or of the parameter strong of the model. Phrases of the text that are too rare for the
+    model are listed too, unless the model has the parameter shown=network. A keyphrase that says nearly the same as a
+    stronger one is left out. The last column shows the words of the text that evoked a keyphrase, each with the
+    probability that the keyphrase led to the word.
 
     Args:
         docno: Read the text of this document of the index.
@@ -91,7 +95,7 @@ def keyphrases(
         reader: The reader of the file; by default the one that recognises it.
         number: The most keyphrases of each text.
         perhaps: List weaker keyphrases too, which the text is perhaps about.
-        latent: List only keyphrases that the text does not mention, weaker ones too. Hardly any is strong.
+        latent: List only keyphrases that the text does not mention, weaker ones too, since hardly any is strong.
         output: An HTML page to write in place of the output.
 
     Examples:
@@ -120,8 +124,10 @@ def keyphrases(
             nothing = (
                 "The text has no strong keyphrase; --perhaps shows those that it is perhaps about."
                 if weaker
-                else f"The text has no keyphrase{' beyond those that it mentions' * latent}: the model knows none of its words, "
-                "or they say too little."
+                else "The text has no keyphrase beyond those that it mentions that is likely related to it; with related=0 "
+                "the model lists less likely ones too."
+                if latent
+                else "The text has no keyphrase: the model knows none of its words, or they say too little."
             )
             shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)
     else:
@@ -156,8 +162,8 @@ def silhouette(
 ) -> Shown:
     """List the words and phrases that a keyphrase stands for, with broader and narrower keyphrases.
 
-    EXPR names the model. PHRASE is a keyphrase in any of its forms, an abbreviation, or a number. The probability is that of a
-    text about the keyphrase to have the word.
+    EXPR names the model. PHRASE is a keyphrase in any of its forms, an abbreviation, or a number. The column
+    probability says how likely a text about the keyphrase has the word.
 
     Args:
         number: Words and phrases to list.
@@ -196,8 +202,8 @@ def silhouette(
 def hierarchy(context: OperationContext, expression: Model) -> Shown:
     """Write the graph of keyphrases for another program: which keyphrase leads to which rarer one.
 
-    EXPR names the model. GraphML has all keyphrases with the number of documents that are about them. CSV has a line for each
-    link.
+    EXPR names the model. A GraphML file has all keyphrases, with the number of documents that are about each. A CSV
+    file has a line for each link.
 
     Args:
         output: A file that ends in .graphml or .csv.

@@ -38,9 +38,10 @@ td.latent { font-style: italic; }
 
 
 def records(keyphrases: Keyphrases, documents: np.ndarray, number: int) -> list[dict[str, Any]]:
-    """Return the most frequent keyphrases as values for JSON.
+    """Return the `number` most frequent keyphrases as values for JSON.
 
-    Each has the number of documents that are about it, and its silhouette: the units that it turns on most.
+    Each has the number of documents that are about it, and its silhouette: the units that it turns on most. `documents`
+    has the number of documents of each keyphrase.
     """
     return [
         {
@@ -104,8 +105,10 @@ def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document
 
 
 def _cells(row: Sequence[Any]) -> str:
-    """Return a keyphrase as the cells of a table row: its name, whether the text is about it, its strength, whether the text
-    mentions it, and the words that evoked it.
+    """Return a keyphrase of a text as the cells of a table row.
+
+    The cells have its name, whether the text is about it, its strength, whether the text mentions it, and the words
+    that evoked it.
     """
     name, about, strength, mentioned, evoked = row
     kind = "mentioned" if mentioned == "yes" else "latent"

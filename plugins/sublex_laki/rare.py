@@ -1,4 +1,4 @@
-"""Find the phrases that a text is about and that the collection has too rarely for the network of keyphrases.
+"""Find the phrases that a text is about and that are too rare in the collection for the network of keyphrases.
 
 Such a phrase stands between stop words, punctuation, and words that neither begin nor end phrases, such as most verbs.
 The model `phrases` has learned from the collection which words begin and end phrases.
@@ -16,20 +16,22 @@ from sublex.contracts.base import Break, TextWords
 from sublex.estimators.phrases.lexicon import COMMON_SHARE
 from sublex.estimators.phrases.phrase_list import PhraseList
 
-# A word is inside a phrase if it can begin or end one with at least the probability INSIDE; the first word of a phrase can
-# begin one with at least BEGINS, and the last word can end one with at least ENDS.
+# A word can be inside a phrase if it begins or ends phrases with at least the probability INSIDE. The first word of a
+# phrase begins phrases with at least the probability BEGINS, and the last word ends phrases with at least the
+# probability ENDS.
 INSIDE, BEGINS, ENDS = 0.3, 0.1, 0.3
-# Of a longer sequence only the last words are taken.
+# The largest number of words of a phrase. Of a longer sequence, the last words are taken.
 LONGEST = 5
-# How likely a word that the model does not know can begin a phrase, and end one.
+# The probability that a word that the model does not know begins a phrase, and that it ends one.
 UNKNOWN = 0.5
-# The facts about a phrase in a text, and how much each adds to the log-odds that the text is about the phrase: whether it
-# has several words; the logarithm of the number of words before it; the means of its words' idf, as a share of the largest
-# one, and of their residual idf; how likely its first word begins a phrase and its last word ends one; the logarithm of
-# its number of occurrences; and how often the text comes back to its words, elsewhere too (`returns`). The numbers are
-# those of logistic regressions: the ratios of the weights of all facts but the last on keyphrases of readers
-# (python benchmarks/keyphrases.py --learn), their size, BASE and the weight of the last fact on verdicts
-# (python benchmarks/keyphrases_rare.py learn).
+# The facts about a phrase in a text, and how much each adds to the log-odds that the text is about the phrase. several:
+# whether the phrase has several words. place: the logarithm of the number of words before it. idf: the mean idf of its
+# words, as a share of the largest idf. residual: the mean residual idf of its words. begins, ends: how likely its first
+# word begins a phrase, and how likely its last word ends one. times: the logarithm of its number of occurrences.
+# returns: how often the text has its words, also outside of the phrase (see `returns`). The numbers come from logistic
+# regressions. Keyphrases of readers (python benchmarks/keyphrases.py --learn) give the ratios of the weights, except
+# for `returns`. Verdicts of readers (python benchmarks/keyphrases_rare.py learn) give the size of the weights, BASE,
+# and the weight of `returns`.
 WEIGHTS = {
     "several": 2.97, "place": -0.52, "idf": 4.56, "residual": 2.37, "begins": 3.61, "ends": 4.52, "times": 1.19,
     "returns": 1.43,
@@ -38,8 +40,10 @@ BASE = -11.14
 
 
 class Chunk(NamedTuple):
-    """A phrase in a text: its terms, the places of its occurrences as pairs of a begin and an end, and its facts in the order
-    of `WEIGHTS`.
+    """A phrase in a text.
+
+    `terms` are its terms. `spans` has the first place of each of its occurrences, and the place after the last. `facts`
+    are in the order of `WEIGHTS`.
     """
 
     terms: tuple[str, ...]
@@ -54,8 +58,11 @@ class Chunk(NamedTuple):
 
 
 class ChunkedWords(NamedTuple):
-    """The words of some texts as `chunks` reads them. Each array has an entry for each word; `idf` is a share of the largest
-    one.
+    """The words of some texts, with the facts about words that `chunks` needs. Each field has an entry for each word.
+
+    `outside` says whether a word cannot be inside a phrase, and `numbers` whether it has no letter. `begins` and `ends`
+    say how likely a word begins and ends phrases. `idf` is a share of the largest idf, and `residual` is the residual
+    idf.
     """
 
     terms: list[str]
@@ -69,10 +76,10 @@ class ChunkedWords(NamedTuple):
 
 
 def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> ChunkedWords:
-    """Return the words of texts with what the phrases' model knows of them.
+    """Return the words of texts with the facts that the model `phrases` has learned about words.
 
-    `units` has the number of each word in the phrases' lexicon, -1 for unknown words. Unknown words are as rare as the rarest
-    known ones.
+    `units` has the number of each word in the model's lexicon, -1 for unknown words. An unknown word gets the largest
+    idf that a known word has.
     """
     known, size = units >= 0, len(phrases.lexicon)
 
@@ -99,7 +106,10 @@ def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> Chun
 
 
 def chunks(words: ChunkedWords, first: int, last: int) -> list[Chunk]:
-    """Return the phrases of the text whose words have the places from `first` to before `last`, in the order of the text."""
+    """Return the phrases of one text, in the order of their first occurrences.
+
+    The words of the text have the places from `first` up to, but not including, `last`.
+    """
     found: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for begin, end in _spans(words, first, last):
         found[tuple(filter(None, words.terms[begin:end]))].append((begin, end))
@@ -110,12 +120,15 @@ def chunks(words: ChunkedWords, first: int, last: int) -> list[Chunk]:
 
 
 def returns(terms: Sequence[str], counts: Mapping[str, int]) -> float:
-    """Return the mean of the logarithms of the numbers of times that a text has some terms. `counts` has these numbers."""
+    """Return the mean over `terms` of the logarithm of the term's number of occurrences in a text.
+
+    `counts` has the number of occurrences of each term of the text.
+    """
     return float(np.mean(np.log([max(counts[term], 1) for term in terms])))
 
 
 def _spans(words: ChunkedWords, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield the begin and the end of each phrase of a text."""
+    """Yield the first place of each phrase of a text, and the place after its last word."""
     begin = first
     for place in range(first, last + 1):
         ends_here = place == last or words.outside[place]
@@ -125,7 +138,9 @@ def _spans(words: ChunkedWords, first: int, last: int) -> Iterator[tuple[int, in
 
 
 def _trimmed(words: ChunkedWords, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the part of a sequence that can be a phrase, if there is one with a letter."""
+    """Yield the part of a sequence of words that can be a phrase; nothing if no part can, or if no word of it has a
+    letter.
+    """
     while begin < end and words.ends[end - 1] < ENDS:
         end -= 1
     begin = max(begin, end - LONGEST)
@@ -136,15 +151,16 @@ def _trimmed(words: ChunkedWords, begin: int, end: int) -> Iterator[tuple[int, i
 
 
 def written(texts: TextWords, begin: int, end: int) -> str:
-    """Return some words of texts as they are written, with their hyphens."""
+    """Return the words of texts from the place `begin` up to `end` as they are written, with their hyphens."""
     words = [texts.surfaces[word] for word in texts.words[begin:end].tolist()]
     gaps = ["-" if texts.breaks[place] & Break.HYPHEN else " " for place in range(begin + 1, end)]
     return "".join(part for pair in zip(words, [*gaps, ""], strict=True) for part in pair)
 
 
 def _facts(words: ChunkedWords, spans: Sequence[tuple[int, int]], first: int) -> list[float]:
-    """Return the facts about a phrase that occurs at `spans` in the text that begins at the place `first`, without the last
-    fact.
+    """Return the facts about a phrase, in the order of `WEIGHTS` and without the last one.
+
+    The phrase occurs at `spans`, in the text that begins at the place `first`.
     """
     begin, end = spans[0]
     telling = [place for place in range(begin, end) if words.terms[place]]

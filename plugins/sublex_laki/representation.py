@@ -42,6 +42,7 @@ from sublex_laki.estimator import (
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
+from sublex_laki.nearness import Nearness
 from sublex_laki.page import page, records
 from sublex_laki.shown import ShownKeyphrase, distinct, of_network, of_texts, without_parts
 from sublex_laki.similarity import vectors_of_model
@@ -59,7 +60,7 @@ FEWEST = 2
 # Bytes of memory that fitting takes for each word of the collection, and for each number in the vectors.
 BYTES_PER_WORD, BYTES_PER_NUMBER = 100, 64
 ARRAYS = ("starts", "parents", "weights", "leaks", "phrases")
-# Every so many documents one is held out to learn how sure evidence is, at most MOST_HELD_OUT.
+# One of HELD_OUT documents is held out to calibrate the evidence, at most MOST_HELD_OUT of all.
 HELD_OUT, MOST_HELD_OUT = 10, 2000
 # Log-odds of mentions are within this distance of 0.
 MOST_ODDS = 100.0
@@ -79,8 +80,9 @@ class LAKIRepresentation(Representation):
     # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is; and
     # keyphrases are names of things on which documents concentrate. Version 4: the strength of a mentioned keyphrase also
     # depends on how much its documents are alike, and its numbers come from verdicts of readers. Version 5: facts about words
-    # are stored with the phrases, by which a text's rare phrases are found.
-    version = 5
+    # are stored with the phrases, by which a text's rare phrases are found. Version 6: vectors of units are stored, by which
+    # people are shown only such latent keyphrases as are near to the text.
+    version = 6
     reads = "words"
     units: Units
     network: Network
@@ -95,13 +97,13 @@ class LAKIRepresentation(Representation):
         return tuple(model for model in (self.params.phrases, self.params.words) if model is not None)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts of units, and of the vectors of all words."""
+        """Return the bytes of memory that fitting takes: the counts of units, and the vectors of all words."""
         return (
             BYTES_PER_WORD * int(corpus.lengths.sum()) + BYTES_PER_NUMBER * len(corpus.vocabulary) * self.params.width
         )
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
+        """Find the units of all documents, link keyphrases to units, and learn the weights of the links."""
         params = self.params
         model = job.model(params.phrases)
         phrases = getattr(model, "phrases", None)
@@ -141,12 +143,15 @@ class LAKIRepresentation(Representation):
         focus = focus[np.searchsorted(keyphrases, self.network.phrases)]
         self.odds = odds_of_mentions(counts, self.network.phrases, words, named, focus)
         self.curve = self._curve(counts, keyphrases, vectors, job)
+        # The longer the vector of a unit, the more the unit weighs in a text.
+        rarity = np.log(len(corpus.docs) / np.maximum(np.bincount(counts.indices, minlength=len(kept)), 1))
+        self.vectors = np.asarray(own.vectors * rarity[:, None], np.float32)
         self.vocabulary = phrases.lexicon.terms
 
     def _network(
         self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job
     ) -> tuple[Network, list[float]]:
-        """Return the network of some documents, and the perplexities of its learning."""
+        """Return the network that is learned from documents, and the perplexities while it was learned."""
         params = self.params
         network = structure(
             counts, keyphrases, vectors, weights=params.weights, alpha=params.alpha, beta=params.beta, most=params.links,
@@ -179,6 +184,7 @@ class LAKIRepresentation(Representation):
         store.put("odds_of_mentions", self.odds)
         store.put("curve_evidence", self.curve.evidence)
         store.put("curve_chances", self.curve.chances)
+        store.put("unit_vectors", self.vectors)
 
     def known_terms(self) -> frozenset[str]:
         """Return the terms of all units."""
@@ -199,6 +205,7 @@ class LAKIRepresentation(Representation):
             "odds_of_mentions": Numbers(("keyphrases",), "f8", -MOST_ODDS, MOST_ODDS),
             "curve_evidence": Numbers(("knots",), "f8", order="ascending"),
             "curve_chances": Numbers(("knots",), "f8", 0, 1, order="ascending"),
+            "unit_vectors": Numbers(("units", "width"), "f4", -MOST_ODDS, MOST_ODDS),
         }
 
     def load(self, store: Stored) -> None:
@@ -213,6 +220,7 @@ class LAKIRepresentation(Representation):
         self.perplexities, self.usual_length = store.get("perplexities"), store.get("usual_length")
         self.odds = store.get("odds_of_mentions")
         self.curve = CertaintyCurve(store.get("curve_evidence"), store.get("curve_chances"))
+        self.vectors = store.get("unit_vectors")
         check_model(len(self.curve.evidence) > 0)
         self.vocabulary = phrases.lexicon.terms
         self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
@@ -238,8 +246,8 @@ class LAKIRepresentation(Representation):
 
     @cached_property
     def length(self) -> float:
-        """The number of distinct units below which a text is read as a part of a longer text: the mean of the collection.
-        It is 0 if no text is read so.
+        """The number of distinct units below which a text is read as a part of a longer text: the mean of the
+        collection, or 0 for none.
         """
         return self.usual_length if self.params.absent == "part" else 0.0
 
@@ -291,7 +299,7 @@ class LAKIRepresentation(Representation):
         return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]), self.least_share)
 
     def evoked(self, counts: csr_array) -> csr_array:
-        """Return how likely each keyphrase turns on each unit of a text, as sparse rows of keyphrases by units.
+        """Return how likely each keyphrase turned on each unit of a text, as sparse rows of keyphrases by units.
 
         `counts` is the text's row of units.
         """
@@ -306,6 +314,11 @@ class LAKIRepresentation(Representation):
             seed=self.params.seed,
         )
         return found[:, self.network.keyphrases :]
+
+    @cached_property
+    def nearness(self) -> Nearness:
+        """The vectors of units and keyphrases."""
+        return Nearness(self.vectors, self.network.phrases)
 
     def keyphrases(self, view: View) -> Keyphrases:
         """Return the keyphrases with their names."""
@@ -325,10 +338,11 @@ class LAKIRepresentation(Representation):
         else:
             # The words of an improbable keyphrase may all be in the text.
             chances = self.encode_units(counts, LEAST_IN_QUERY)
-            # Only the probabilities of this inference are borne out for mentions, so that evidence can correct them.
+            # Evidence is added only to probabilities that are calibrated for mentions, as those of inference=alone are.
             alone = self.params.inference == "alone"
             rest = weighed(self.network, counts, self.length) if alone else None
-            lists, chosen = of_texts(found, texts, counts, chances, rest), distinct
+            lists = of_texts(found, texts, counts, chances, rest, self.nearness, self.params.related)
+            chosen = distinct
         for items in lists:
             yield list(chosen([item for item in items if item.strength >= least]))
 

@@ -1,7 +1,8 @@
-"""What people are shown of a text: its keyphrases in the network, and phrases that are too rare for the network.
+"""The keyphrases of a text that people are shown: keyphrases of the network, and phrases that are too rare for the
+network.
 
-The rows of documents know neither where a text mentions a keyphrase nor what it has beyond the network. A reader of the text
-does, and so does `shown`.
+The stored row of a document says neither where the text mentions a keyphrase, nor which rare phrases it has. Both
+matter to a reader, so `shown` reads the text itself.
 """
 
 from __future__ import annotations
@@ -14,20 +15,22 @@ from scipy.sparse import csr_array
 
 from sublex.contracts.base import TextWords
 from sublex_laki.keyphrases import Keyphrases, falling, is_part
+from sublex_laki.nearness import LatentFacts, Nearness, Odds
 from sublex_laki.rare import chunks, read_words, written
 from sublex_laki.units import Units
 
-# The log-odds that a text is about a keyphrase of the network that it mentions: START, and ODDS times those of its
-# probability, PLACE times the logarithm of the number of words before the first mention, and EVIDENCE times what the rest of
-# the text says for it (`weighed`). The numbers are those of a logistic regression on verdicts
-# (python benchmarks/keyphrases_rare.py learn).
+# The strength of a keyphrase of the network that a text mentions. Its log-odds are a sum: START, ODDS times the
+# log-odds of the keyphrase's probability, PLACE times the logarithm of the number of words before the first mention,
+# and EVIDENCE times the evidence in the rest of the text (`weighed`). The numbers are those of a logistic regression on
+# verdicts of readers (python benchmarks/keyphrases_rare.py learn).
 START, ODDS, PLACE, EVIDENCE = 0.72, 0.78, -0.375, 0.024
-# The same for a keyphrase that the text does not mention: SHARED times the share of its words that the text has, each word by
-# its idf. A text that has all of them, in another order or apart, is mostly about it.
-LATENT_START, LATENT_ODDS, SHARED = -2.3, 0.405, 3.39
+# The same for a keyphrase that the text does not mention, by the facts of `nearness`: that the text is about it, and that it is
+# at least related. The verdicts are on lists of other methods. The best by these numbers are chosen from thousands, so that
+# fewer of them are right: START of ABOUT is lower by .6 than the regression has it.
+ABOUT, RELATED = Odds(-4.12, 0.18, 2.72, 2.80, 1.29), Odds(-2.41, 0.08, 2.43, 5.29, 2.55)
 # A keyphrase with a smaller strength is not shown.
 LEAST_SHOWN = 0.05
-# A single word gives way to a phrase with it that has at least this strength.
+# A single word is not shown if a phrase that contains it has at least this strength.
 LIKELY = 0.5
 # Probabilities are at least this far from 0 and 1, so that their log-odds are finite.
 LEAST = 1e-6
@@ -36,8 +39,8 @@ LEAST = 1e-6
 class ShownKeyphrase(NamedTuple):
     """A keyphrase of a text.
 
-    `keyphrase` is its number in the network; None for a phrase that is too rare for the network. `strength` is the
-    probability that the text is about it, and `mentioned` whether the text mentions it.
+    `keyphrase` is its number in the network, or None for a phrase that is too rare for the network. `strength` is the
+    probability that the text is about it, and `mentioned` says whether the text mentions it.
     """
 
     name: str
@@ -63,12 +66,20 @@ def of_network(keyphrases: Keyphrases, counts: csr_array, chances: csr_array) ->
 
 
 def of_texts(
-    keyphrases: Keyphrases, texts: TextWords, counts: csr_array, chances: csr_array, evidence: csr_array | None
+    keyphrases: Keyphrases,
+    texts: TextWords,
+    counts: csr_array,
+    chances: csr_array,
+    evidence: csr_array | None,
+    nearness: Nearness,
+    related: float,
 ) -> Iterator[list[ShownKeyphrase]]:
-    """Yield the keyphrases of each text, those beyond the network too, the strongest first.
+    """Yield the keyphrases of each text, the strongest first. Phrases that are too rare for the network are included.
 
-    `evidence` has what each text says for each keyphrase besides its mentions. Without it, keyphrases of the network keep
-    their probabilities as strengths.
+    `counts` has the units of each text, `chances` the probabilities of its keyphrases, and `evidence` the result of
+    `weighed`: what the text says for each keyphrase, apart from mentions. If `evidence` is None, the strength of a
+    keyphrase of the network is its probability. Otherwise a keyphrase that the text does not mention is left out if the
+    probability that it is at least related to the text is below `related`.
     """
     units, phrases = keyphrases.units, keyphrases.network.phrases
     numbers = units.words_of(texts)
@@ -77,16 +88,17 @@ def of_texts(
     for text, (end, items) in enumerate(zip(texts.ends.tolist(), of_network(keyphrases, counts, chances), strict=True)):
         known = {item.terms for item in items if item.mentioned}
         if evidence is not None:
-            own, shared = evidence[[text]].toarray()[0], shared_words(keyphrases, numbers[begin:end])
-            items = [
-                item._replace(
-                    strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k]))
-                    if item.mentioned
-                    else _latent_strength(item.strength, float(shared[k]))
-                )
+            own = evidence[[text]].toarray()[0]
+            mentions = [
+                item._replace(strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k])))
                 for item in items
-                if (k := item.keyphrase) is not None
+                if (k := item.keyphrase) is not None and item.mentioned
             ]
+            latent = [item for item in items if not item.mentioned]
+            facts = latent_facts(
+                nearness, counts[[text]], latent, mentions, shared_words(keyphrases, numbers[begin:end])
+            )
+            items = [*mentions, *_latent(latent, facts, related)]
         for chunk in chunks(words, begin, end):
             if chunk.terms not in known:
                 items.append(ShownKeyphrase(written(texts, *chunk.spans[0]), chunk.terms, chunk.strength, None, True))
@@ -96,29 +108,60 @@ def of_texts(
 
 
 def shared_words(keyphrases: Keyphrases, numbers: np.ndarray) -> np.ndarray:
-    """Return for each keyphrase the share of its words that a text has. `numbers` has the text's words in the lexicon."""
+    """Return for each keyphrase the share of its words that a text has, weighted by idf.
+
+    `numbers` has the words of the text as numbers in the lexicon.
+    """
     shares = keyphrases.word_shares
     here = np.zeros(shares.shape[1])
     here[numbers[numbers >= 0]] = 1.0
     return np.asarray(shares @ here)
 
 
-def _latent_strength(chance: float, shared: float) -> float:
-    """Return how likely a text is about a keyphrase that it does not mention, but of whose words it has a share."""
-    chance = min(max(chance, LEAST), 1 - LEAST)
-    odds = LATENT_START + LATENT_ODDS * np.log(chance / (1 - chance)) + SHARED * shared
-    return float(1 / (1 + np.exp(-odds)))
+def latent_facts(
+    nearness: Nearness,
+    counts: csr_array,
+    latent: Sequence[ShownKeyphrase],
+    mentions: Sequence[ShownKeyphrase],
+    shared: np.ndarray,
+) -> LatentFacts:
+    """Return the facts about the keyphrases that a text does not mention. `counts` is the text's row of units, `mentions` has
+    the keyphrases that it mentions, and `shared` the share of the words of each keyphrase of the network.
+    """
+    numbers, strong = ([item.keyphrase for item in items if item.keyphrase is not None] for items in (latent, mentions))
+    chances = np.clip([item.strength for item in latent], LEAST, 1 - LEAST)
+    alike, near = nearness.of(numbers, counts, strong, [item.strength for item in mentions])
+    return LatentFacts(np.log(chances / (1 - chances)), shared[numbers], alike, near)
+
+
+def _latent(latent: Sequence[ShownKeyphrase], facts: LatentFacts, related: float) -> Iterator[ShownKeyphrase]:
+    """Yield the keyphrases that a text does not mention with the strength that `facts` give them.
+
+    Those are left out that are unlikely to be related, and single words that the text has in a longer phrase.
+    """
+    strengths, chances = ABOUT.chances(facts), RELATED.chances(facts)
+    for item, strength, chance, shared in zip(
+        latent, strengths.tolist(), chances.tolist(), facts.shared.tolist(), strict=True
+    ):
+        if chance >= related and not (len(item.terms) == 1 and shared > 0.5):
+            yield item._replace(strength=strength)
 
 
 def _strength(chance: float, place: int, evidence: float) -> float:
-    """Return how likely a text is about a keyphrase that it mentions first at a place."""
+    """Return the strength of a keyphrase that a text mentions.
+
+    `chance` is its probability by the network, `place` the number of words before its first mention, and `evidence`
+    what the rest of the text says for it.
+    """
     chance = min(max(chance, LEAST), 1 - LEAST)
     odds = START + ODDS * np.log(chance / (1 - chance)) + PLACE * np.log1p(place) + EVIDENCE * evidence
     return float(1 / (1 + np.exp(-odds)))
 
 
 def first_places(units: Units, texts: TextWords) -> dict[tuple[int, int], int]:
-    """Return for each text and each of its units how many words stand before the unit's first occurrence."""
+    """Return the number of words before the first occurrence of each unit of each text. The keys are pairs of a text
+    and a unit.
+    """
     found = units.find(units.words_of(texts), texts.breaks, texts.ends)
     begins = np.append(0, texts.ends[:-1])[found.texts]
     places: dict[tuple[int, int], int] = {}
@@ -130,11 +173,12 @@ def first_places(units: Units, texts: TextWords) -> dict[tuple[int, int], int]:
 
 
 def distinct(items: Sequence[ShownKeyphrase]) -> Iterator[ShownKeyphrase]:
-    """Yield keyphrases without those that say nearly the same as another one. The strongest of `items` comes first.
+    """Yield `items`, ordered by strength, without the keyphrases that say nearly the same as a stronger one.
 
-    After "random graph", "graph" says nothing new, and "sparse random graph" little. "graph" is left out before "random
-    graph" too, if the text is likely about this. A rare phrase may have the terms of a keyphrase that the text does not
-    mention, in another form.
+    After "random graph", "graph" says nothing new, and "sparse random graph" says little. A single word is left out
+    even if it is stronger than the phrase that contains it, provided that the text is likely about the phrase. A rare
+    phrase may also have the terms of a keyphrase that the text does not mention, in another form; the stronger of both
+    is kept.
     """
     likely = [item.terms for item in items if item.strength >= LIKELY]
     before: list[tuple[str, ...]] = []
@@ -147,12 +191,12 @@ def distinct(items: Sequence[ShownKeyphrase]) -> Iterator[ShownKeyphrase]:
 
 
 def _is_longer(whole: Sequence[str], part: Sequence[str]) -> bool:
-    """Return whether `whole` has all terms of `part`, one after another, and others, where `part` has several."""
+    """Return whether `part` has several terms, which follow one another directly in the longer `whole`."""
     return len(part) > 1 and is_part(part, whole)
 
 
 def without_parts(items: Sequence[ShownKeyphrase]) -> Iterator[ShownKeyphrase]:
-    """Yield keyphrases without those that are a part of one before them."""
+    """Yield `items` without the keyphrases that are a part of an earlier one."""
     before: list[tuple[str, ...]] = []
     for item in items:
         if not any(is_part(item.terms, other) for other in before):

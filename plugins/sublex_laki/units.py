@@ -1,4 +1,6 @@
-"""Content units, which are the phrases of a collection and its other words. This module finds them in texts."""
+"""Content units, *units* for short: the phrases of a collection, and the words outside of phrases. This module finds
+them in texts.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ class Units:
 
     @classmethod
     def of(cls, phrases: PhraseList) -> Units:
-        """Return all units that may occur in texts."""
+        """Return all units that may occur in texts: all phrases of the list, and all words that are no stop words."""
         return cls(phrases, np.arange(len(phrases) + phrases.lexicon.first_stop, dtype=np.int32))
 
     def __len__(self) -> int:
@@ -94,8 +96,8 @@ class Units:
     def find(self, words: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> Occurrences:
         """Return the occurrences of units in texts.
 
-        `words` are numbers in the phrases' lexicon, -1 for unknown words. `breaks` has the break before each word; each
-        text begins with a break. `ends` has the place where each text ends.
+        `words` are the words of the texts as numbers in the phrases' lexicon, -1 for unknown words. `breaks` has the
+        break before each word; each text begins with a break. `ends` has the place where each text ends.
         """
         begins, phrases = self.phrases.find(words, breaks > Break.HYPHEN)
         single = words[begins]
@@ -133,7 +135,7 @@ class Units:
         return csr_array(vstack(parts, format="csr"))
 
     def kept(self, chosen: np.ndarray) -> Units:
-        """Return the units whose numbers are in `chosen`. They are numbered anew."""
+        """Return the units whose numbers are in `chosen`, numbered anew in this order."""
         return Units(self.phrases, self.codes[chosen])
 
     def names(self, units: Sequence[int], surface: Callable[[str], str]) -> list[str]:

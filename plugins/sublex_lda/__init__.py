@@ -12,7 +12,7 @@ sublex_api = 3
 
 ABOVE_0 = (0, 1000)
 PARAMS = [
-    Param("k", int, 100, stage="fit", range=(1, 10_000), help="topics"),
+    Param("k", int, 100, stage="fit", range=(1, 10_000), help="the number of topics"),
     Param(
         "method",
         str,
@@ -22,17 +22,38 @@ PARAMS = [
         help="collapsed Gibbs sampling, or variational Bayes",
     ),
     Param(
-        "iterations", int, 500, stage="fit", range=(1, 10**6), help="sweeps of Gibbs sampling, at most for the other"
+        "iterations",
+        int,
+        500,
+        stage="fit",
+        range=(1, 10**6),
+        help="sweeps of Gibbs sampling, or the most iterations of variational Bayes",
     ),
-    Param("alpha", float, 0.1, stage="fit", range=ABOVE_0, open=True, help="prior of topics in a document"),
-    Param("beta", float, 0.01, stage="fit", range=ABOVE_0, open=True, help="prior of words in a topic"),
+    Param(
+        "alpha",
+        float,
+        0.1,
+        stage="fit",
+        range=ABOVE_0,
+        open=True,
+        help="prior of topics in a document; small values give a document few topics",
+    ),
+    Param(
+        "beta",
+        float,
+        0.01,
+        stage="fit",
+        range=ABOVE_0,
+        open=True,
+        help="prior of words in a topic; small values give a topic few words",
+    ),
     Param(
         "learn_alpha",
         str,
         "no",
         stage="fit",
         range=("no", "symmetric", "asymmetric"),
-        help="learn alpha, as one value or one for each topic",
+        help="whether alpha is learned, as one value for all topics (symmetric) or one for each (asymmetric)",
     ),
     MIN_DF,
     MAX_DF,
@@ -43,7 +64,7 @@ PARAMS = [
 FILTER_PARAMS = [
     Param("topic", object, ..., help="a topic: its number, or its label in quotes"),
     Param("of", Expression, ..., help="the fitted model that has the topic, such as lda(k=20)"),
-    Param("share", float, 0.2, range=(0, 1), help="the least share of the topic in a document that is kept"),
+    Param("share", float, 0.2, range=(0, 1), help="the least share of the topic in the documents that are kept"),
 ]
 
 
@@ -66,7 +87,7 @@ def register_representations(register: Register) -> None:
 
 
 def make_filter(**params: Any) -> Filter:
-    """Return the filter by topic: it keeps the documents in which a topic of a fitted model has at least a share."""
+    """Return the filter by topic: it keeps the documents in which a topic of a fitted model has at least a given share."""
     from sublex_lda.filter import TopicFilter
 
     return TopicFilter(**params)

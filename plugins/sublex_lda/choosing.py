@@ -33,11 +33,12 @@ def compare_k(
     matrix: Any, ks: Iterable[int], words: int = WORDS, progress: Callable[[int, int], None] = lambda done, total: None,
     **parameters: Any,
 ) -> list[Choice]:  # fmt: skip
-    """Fit a model for each number of topics in `ks`. Return the topics' coherence, and the perplexity on others.
+    """Fit a model for each number of topics in `ks`. Return for each number the coherence of the topics and the
+    perplexity of held-out documents.
 
-    Every tenth document is held out; the models are not fitted to it. `words` is the number of words of each topic from
-    which the coherence is computed. `parameters` are parameters of `LDA`, such as `iterations`. The number with the
-    most coherent topics is `max(compare_k(matrix, ks), key=lambda choice: choice.coherence).k`.
+    Every tenth document of `matrix` is held out; the models are fitted to the others. The coherence is computed from
+    the first `words` words of each topic. `parameters` are parameters of `LDA`, such as `iterations`. The number with
+    the most coherent topics is `max(compare_k(matrix, ks), key=lambda choice: choice.coherence).k`.
     """
     rows, ks = counts_of(matrix), list(ks)
     held_out = np.arange(rows.shape[0]) % HELD_OUT == HELD_OUT - 1
@@ -53,9 +54,11 @@ def compare_k(
 
 
 def stability(phis: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the stability of each topic of the first model: its mean affinity to its partners in the other models.
+    """Return the stability of each topic of the first model: its mean affinity to the topics that match it in the other
+    models.
 
-    `phis` are the topics of models that were fitted with different seeds.
+    `phis` are the word probabilities of the topics of several models, fitted with different seeds. Topics of two models
+    are matched one to one.
     """
     if len(phis) < 2:
         raise InputError("Stability needs two models or more, fitted with different seeds.")

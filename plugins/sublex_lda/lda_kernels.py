@@ -19,7 +19,7 @@ I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], 
 
 @inner
 def count(topic, step, n_d, totals, alpha, smoothing, a):
-    """Add `step` to the number of tokens of a topic: in the document (`n_d`) and in all documents (`totals`).
+    """Add `step`, 1 or -1, to the number of tokens of a topic: in the document (`n_d`) and in all documents (`totals`).
 
     Return the change of a[topic], which `sweep` explains. `smoothing` is beta times the number of words.
     """

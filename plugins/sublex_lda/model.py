@@ -134,7 +134,9 @@ class LDA(TopicModel):
         return mixtures(counts, self.alpha_), csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
 
     def _infer(self, matrix: Any, workers: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
-        """Return the checked rows, the expected tokens of each row in each topic, and the topic of each entry."""
+        """Return the checked rows, the expected number of tokens of each row in each topic, and the topic of each
+        entry.
+        """
         self.check_fitted()
         if self.method == "gibbs":
             rows = whole_counts_of(matrix, len(self.phi_))

@@ -60,13 +60,15 @@ class LDARepresentation(TopicRepresentation):
         self.check_restored(store)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts, of the tokens with their topics, and of four dense tables of words by topics."""
+        """Return the bytes of memory that fitting takes: counts, tokens with their topics, and four dense tables of
+        words by topics.
+        """
         return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
 
     def cost(self, collection: Statistics, terms: int) -> Cost:
-        """Return the time of the iterations over all tokens, and the bytes of the topics of words and documents.
+        """Return the time of all iterations over all tokens, and the bytes of the topics of words and documents.
 
-        A document has only a few topics, and a word has still fewer.
+        The estimate assumes that a document has only a few topics, and a word still fewer.
         """
         fitted = self.estimator
         nbytes = fitted.k * (collection.docs + terms / 4)

@@ -1,8 +1,9 @@
 """Variational inference for LDA: Blei, Ng and Jordan (2003), section 5.4, where topics have a Dirichlet prior too.
 
-q(theta_d) is a Dirichlet distribution with the parameters gamma_d. q(phi_k) is a Dirichlet distribution with the
-parameters in column k of `weights`. All tokens of a word in a document share one distribution over topics. Each
-iteration raises the lower bound of the likelihood (ELBO).
+theta_d are the shares of the topics in document d, and phi_k the probabilities of the words in topic k. q(theta_d) is a
+Dirichlet distribution with the parameters gamma_d. q(phi_k) is a Dirichlet distribution with the parameters in column k
+of `weights`. All tokens of a word in a document share one distribution over topics. Each iteration raises the lower
+bound of the likelihood (ELBO).
 """
 
 from __future__ import annotations
@@ -66,11 +67,11 @@ def infer(
     rows: csr_array, factors: np.ndarray, alpha: np.ndarray, gamma: np.ndarray | None = None, workers: int = 1,
     steps: int = STEPS, tolerance: float = TOLERANCE,
 ) -> Expected:  # fmt: skip
-    """Return the result of inference for the documents in `rows`, given the topics. `factors` is exp E[log phi], by
-    word and topic.
+    """Return the result of inference for the documents in `rows`, given the topics.
 
-    The iteration starts at `gamma`, whose array is not changed. By default it starts at `alpha` plus an equal share of
-    the document's tokens for each topic. `steps` and `tolerance` say when it ends, as in `kernels.expectation`.
+    `factors` has exp E[log phi] for each word and topic. The iteration starts at `gamma`, whose array is not changed,
+    and by default at `alpha` plus an equal share of the document's tokens for each topic. It ends after `steps` steps,
+    or when the mean change of gamma is at most `tolerance`.
     """
     from sublex_lda.lda_kernels import expectation
 
@@ -96,10 +97,11 @@ def fit(
     rows: csr_array, alpha: np.ndarray, beta: float, *, iterations: int = 100, seed: int = 0, learn_alpha: str = "no",
     workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> VariationalFit:  # fmt: skip
-    """Fit topics to sparse rows of counts; `learn_alpha` is "no", "symmetric" or "asymmetric".
+    """Fit topics to sparse rows of counts, documents by words.
 
-    The start is the state of a Gibbs chain after a few sweeps, because most random starts lead to poor optima. The
-    result is the same, to the byte, for any number of workers.
+    `learn_alpha` is "no", "symmetric" (one alpha for all topics) or "asymmetric" (one for each). The fit starts at the
+    state of a Gibbs chain after a few sweeps, because most random starts lead to poor optima. The result is the same,
+    to the byte, for any number of workers.
     """
     alpha = np.array(alpha, np.float64)
     weights = _start(rows, alpha, beta, seed)
@@ -121,9 +123,9 @@ def fit(
 
 
 def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.ndarray:
-    """Return the Dirichlet parameters of the topics at the start.
+    """Return the first Dirichlet parameters of the topics, as an array of words by topics.
 
-    They are the numbers of tokens of each word in each topic, plus 1, after a few sweeps of a Gibbs chain.
+    They are the numbers of tokens of each word in each topic after a few sweeps of a Gibbs chain, plus 1.
     """
     from scipy.sparse import csr_array
 
@@ -153,8 +155,8 @@ def _shares(rows: csr_array, found: Expected) -> np.ndarray:
 def bound(rows: csr_array, weights: np.ndarray, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
     """Return the lower bound of log p(words | alpha, beta).
 
-    For the topics of words, the best distributions are used. `weights` and `gamma` are the Dirichlet parameters of
-    topics and documents.
+    The topics of the single tokens have the distributions that make the bound largest. `weights` and `gamma` are the
+    Dirichlet parameters of topics and documents.
     """
     topic_logs, document_logs = mean_logs(weights), mean_logs(gamma.T)
     norms = _norms(rows, np.exp(topic_logs), np.exp(document_logs.T))

@@ -9,16 +9,16 @@ from sublex.contracts.hookspecs import Register, hookimpl
 sublex_api = 3
 
 PARAMS = [
-    Param("e", int, 100, stage="fit", range=(1, 2000), help="dimensions"),
+    Param("e", int, 100, stage="fit", range=(1, 2000), help="the number of dimensions"),
     Param(
         "weighting",
         str,
-        "tfidf",
+        "logtfidf",
         stage="fit",
         range=("count", "tfidf", "logtfidf"),
-        help="the weights that are factorised",
+        help="the weights of words in documents that are decomposed: counts, counts times idf, or log counts times idf",
     ),
-    Param("unit", bool, False, stage="fit", help="scale documents to norm 1 before they are factorised"),
+    Param("unit", bool, False, stage="fit", help="scale documents to norm 1 before the decomposition"),
     MIN_DF,
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random start"),
     FIND,

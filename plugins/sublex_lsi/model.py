@@ -25,7 +25,7 @@ WEIGHTINGS = ("count", "tfidf", "logtfidf")
 
 
 class LSI(Estimator, Bag):
-    """LSI as an estimator with scikit-learn's interface.
+    """LSI as an estimator with scikit-learn's interface: it decomposes counts of documents by words.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class LSI(Estimator, Bag):
     weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words that occur in no document
     """
 
-    def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, seed: int = 0):
+    def __init__(self, e: int = 100, weighting: str = "logtfidf", unit: bool = False, seed: int = 0):
         self.e, self.weighting, self.unit, self.seed = e, weighting, unit, seed
         self.values = np.zeros(0)
 
     @property
     def logs(self) -> bool:
-        """Whether the logarithms of counts are summed in place of the counts. `weighting` decides this."""
+        """Whether a word counts by 1 + ln count in place of its count; `weighting` decides."""
         return self.weighting == "logtfidf"
 
     def fit(self, matrix: csr_array | Blocks, workers: int = 1) -> LSI:
@@ -79,7 +79,9 @@ class LSI(Estimator, Bag):
         return self
 
     def _decomposed(self, rows: csr_array) -> csr_array:
-        """Return the weighted rows of a block of counts. With `unit`, each row is scaled to norm 1."""
+        """Return a block of counts, documents by words, as the weights that are decomposed. With `unit`, rows are
+        scaled to norm 1.
+        """
         weights = self.weighted(rows)
         if self.unit:
             sizes = np.diff(weights.indptr)

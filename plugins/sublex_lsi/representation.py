@@ -41,16 +41,19 @@ class LSIRepresentation(BagSums):
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the random start of the decomposition, and of its copies in the power iterations.
+        """Return the bytes of memory that fitting takes: the random start of the decomposition, and copies in the power
+        iterations.
 
         The random start is twice as wide as the vectors.
         """
         return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)
 
     def cost(self, collection: Statistics, terms: int) -> Cost:
-        """Return the time of the passes of the decomposition over all postings, and the bytes of vectors, norms and sketches.
+        """Return the time of the passes of the decomposition over all postings, and the bytes of what it stores.
 
-        About half of the terms occur in so few documents that they have no vector.
+        These are the word vectors, and for each document a norm and a sketch, a coarse copy of its vector by which
+        documents are found. The estimate assumes that half of the terms occur in so few documents that they have no
+        vector.
         """
         e = self.estimator.e
         return Cost(SECONDS * collection.postings * e, 4 * terms * e + (8 + SKETCH * e) * collection.docs)

@@ -11,7 +11,7 @@ sublex_api = 3
 DOCNO = Param("docno", str, None, help="the field with the documents' ids; by default id")
 FIELD = Param("field", str, None, help="the indexed field that is read; by default contents")
 FIELDS = Param(
-    "field", str, None, help="the indexed field that is read, or several: title,contents; by default contents"
+    "field", str, None, help="the indexed field that is read, or several, as in title,contents; by default contents"
 )
 FEEDBACK = Param(
     "feedback",
@@ -20,7 +20,14 @@ FEEDBACK = Param(
     range=("none", "rm3", "rocchio"),
     help="Anserini's feedback; the Lucene index has to store document vectors or raw JSON",
 )
-C = Param("c", float, 0.1, range=(0, 1000), open=True, help="how far the length of a document counts; less for more")
+C = Param(
+    "c",
+    float,
+    0.1,
+    range=(0, 1000),
+    open=True,
+    help="length normalisation: the smaller c, the more the length of a document counts",
+)
 # The description and the parameters of each retriever, with Anserini's defaults.
 RETRIEVERS = {
     "LuceneBM25": (
@@ -28,8 +35,20 @@ RETRIEVERS = {
 
         S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009.""",
         [
-            Param("k1", float, 0.9, range=(0, 1000), help="how soon further occurrences of a term stop to count"),
-            Param("b", float, 0.4, range=(0, 1), help="how far the length of a document counts"),
+            Param(
+                "k1",
+                float,
+                0.9,
+                range=(0, 1000),
+                help="saturation: larger values let repetitions of a term count for more",
+            ),
+            Param(
+                "b",
+                float,
+                0.4,
+                range=(0, 1),
+                help="length normalisation: 0 ignores a document's length, 1 applies it in full",
+            ),
         ],
     ),
     "LuceneQLD": (
@@ -38,7 +57,15 @@ RETRIEVERS = {
         Lucene raises negative scores to 0.
 
         C. Zhai and J. Lafferty, A Study of Smoothing Methods for Language Models Applied to Ad Hoc IR, SIGIR 2001.""",
-        [Param("mu", float, 1000.0, range=(0, 10**9), help="how much the collection counts against the document")],
+        [
+            Param(
+                "mu",
+                float,
+                1000.0,
+                range=(0, 10**9),
+                help="smoothing: larger values give the collection more weight beside the document",
+            )
+        ],
     ),
     "LuceneQLJM": (
         """Lucene's LMJelinekMercerSimilarity on its own index: query likelihood with Jelinek-Mercer smoothing.
@@ -62,7 +89,15 @@ RETRIEVERS = {
         """Lucene's AxiomaticF2EXP on its own index.
 
         H. Fang and C. Zhai, An Exploration of Axiomatic Approaches to Information Retrieval, SIGIR 2005.""",
-        [Param("s", float, 0.5, range=(0, 1), help="how far the length of a document counts")],
+        [
+            Param(
+                "s",
+                float,
+                0.5,
+                range=(0, 1),
+                help="length normalisation: the larger s, the more the length of a document counts",
+            )
+        ],
     ),
 }
 
@@ -82,7 +117,7 @@ def make_reader(**params: Any) -> Reader:
 
 
 def _retriever(name: str, description: str) -> Any:
-    """Return a function that makes the retriever of this name; `description` is its docstring."""
+    """Return a function that makes the retriever `name`. `description` becomes the docstring of the function."""
 
     def make(**params: Any) -> Retriever:
         from sublex_lucene.retrievers import LuceneRetriever

@@ -1,4 +1,6 @@
-"""Check whether an analyzer turns the texts of a sample of stored Lucene documents into their indexed terms."""
+"""Check whether an analyzer makes the indexed terms of the documents of a Lucene index from their stored texts, on a
+sample.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,17 @@ if TYPE_CHECKING:
 SAMPLE = 100
 # The check ends after this many characters of texts, even if fewer documents were checked.
 CHARACTERS = 5_000_000
-# The largest share of documents that may differ. Some versions of Lucene have other rules for rare characters.
+# The largest share of the sampled documents that may differ. Versions of Lucene treat rare characters differently.
 TOLERATED = 0.1
 
 
 def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-    """Raise InputError if the analyzer makes other terms than the indexed terms in more than a tenth of the sampled
-    documents.
+    """Check whether an analyzer makes the indexed terms from the stored texts of a sample of documents.
 
-    If one of several fields was analysed in another way, the sentence for the user names this field.
-
-    `terms_of` returns the terms that the analyzer makes of a text. Return a sentence for the user if fewer documents
-    differ, or if no text is stored; otherwise None.
+    Raise InputError if the terms differ in more than a tenth of the sampled documents, and if several fields are read,
+    in all fields. Return a sentence for the user if fewer documents differ, if only some fields differ (the sentence
+    names them), or if no text is stored; otherwise None. `terms_of` returns the terms that the analyzer makes of a
+    text.
     """
     if not index.stores:
         return f"Without stored texts Sublex cannot check that {analyzer} is the analyzer of {index.name}."
@@ -60,9 +61,10 @@ def _texts(index: LuceneIndex, document: Document) -> dict[str, str]:
 
 
 def _several(name: str, analyzer: str, differences: dict[str, list[str]], checked: int) -> str | None:
-    """Return a sentence about the fields whose terms differ from those of the analyzer, or None.
+    """Return a sentence about the fields whose terms differ from those of the analyzer, or None if no field differs.
 
-    Raise InputError if the terms of all fields differ.
+    Raise InputError if all fields differ in more than a tenth of the documents. `differences` has the differences that
+    were found in each field, and `checked` is the number of documents.
     """
     wrong = {field: found for field, found in differences.items() if found}
     if len(wrong) == len(differences) and min(map(len, wrong.values())) > TOLERATED * checked:
@@ -84,7 +86,10 @@ def _not_analysed(name: str, analyzer: str, difference: str) -> InputError:
 
 
 def _one(index: LuceneIndex, analyzer: str, differences: list[str], checked: int) -> str | None:
-    """Return a sentence about the differences in the only field that is read, or None. Raise InputError if there are too many."""
+    """Return a sentence about the differences in the only field that is read, or None if there are none to report.
+
+    Raise InputError if more than a tenth of the `checked` documents differ.
+    """
     if not differences:
         is_exact = all(exact for _, exact in index.stored_documents(0, 1))
         return (
@@ -104,10 +109,10 @@ def _difference(
     is_exact: bool,
     terms_of: Callable[[str], list[str]],
 ) -> str | None:
-    """Return the first difference between the terms of a field's stored text and the field's indexed terms, or None.
+    """Return the first difference between the terms of a stored text and the indexed terms of its field, or None.
 
-    If the field's length in the index differs, the index has terms that the text lacks. If `is_exact` is false, the
-    text is raw and may have markup; terms that only the text has are then ignored.
+    A field whose length in the index differs has terms that the text lacks. If `is_exact` is false, the text is raw and
+    may have markup; terms that only the text has are then ignored.
     """
     counts = Counter(terms_of(text))
     length = sum(counts.values())

@@ -13,7 +13,7 @@ from sublex_lucene.commit import read_commit
 from sublex_lucene.connection import JavaProcess
 
 MEGABYTE = 1 << 20
-# Anserini's options that store the parts of an index.
+# Anserini's options that store a part of the documents, by the name of the part.
 OPTIONS = {"text": "-storeRaw", "terms": "-storeDocvectors", "positions": "-storePositions"}
 # Megabytes of memory in addition to the memory for postings.
 REST = 512
@@ -22,9 +22,9 @@ REST = 512
 def build(path: str, documents: Iterable[Document], store: frozenset[str], memory: int) -> None:
     """Write a Lucene index with the documents, in their order, to the folder `path`, which must not exist.
 
-    `store` may hold "text" (raw documents), "terms" (document vectors) and "positions". `memory` is the number of bytes of postings
-    that are kept before they are written. The documents are first written to a file next to the index; Anserini reads
-    this file.
+    `store` may have "text" (raw documents), "terms" (document vectors) and "positions". `memory` is the number of bytes
+    of postings that Anserini keeps before it writes them. The documents are first written to a file next to the index,
+    which Anserini reads.
     """
     with TemporaryDirectory(prefix="documents-", dir=Path(path).parent) as folder:
         number = _write(Path(folder) / "documents.jsonl", documents)

@@ -21,7 +21,7 @@ PAUSE = 1000
 def watch(parent: int) -> None:
     """End this process when its standard input closes or its parent process ends, even while Java computes.
 
-    Linux could do this (PR_SET_PDEATHSIG). But for Linux, the parent is the thread that started this process, so this
+    Linux could do this by PR_SET_PDEATHSIG. But Linux takes the thread that started this process for its parent, so the
     process would end with that thread.
     """
     poll = select.poll()

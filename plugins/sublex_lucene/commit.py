@@ -1,5 +1,5 @@
-"""Read `segments_N`, the file that names the newest commit of a Lucene index, without Java. It tells the version of
-Lucene and a hash.
+"""Read `segments_N`, the file that names the newest commit of a Lucene index, without Java: the version of Lucene, and
+a hash of the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEADER, _FOOTER = 0x3FD76C17, 0xC02893E8
 _HEAD = struct.Struct(">IB8sI16sB")
 _TAIL = struct.Struct(">IIQ")
 _NAME = re.compile(r"segments_([0-9a-z]{1,13})")
-# The largest size of the file in bytes. It needs some hundred bytes for each segment.
+# The largest size of the file in bytes. Lucene writes some hundred bytes for each segment.
 _MOST = 1 << 26
 
 
@@ -95,7 +95,7 @@ def _major(data: bytes, path: str) -> int:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """Return the number at `place`, and the place after it. Each byte stores seven bits of a number."""
+    """Return the number that begins at `place`, and the place after it. Each byte stores seven bits of the number."""
     number = shift = 0
     while data[place] & 128:
         number |= (data[place] & 127) << shift

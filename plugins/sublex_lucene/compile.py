@@ -1,6 +1,7 @@
-"""Compile `java/sublex/Bulk.java`, and keep the hashes of the source and of the class beside them. Only developers need it.
+"""Compile `java/sublex/Bulk.java`, and store the hashes of the source and of the class beside them. Only developers
+need it.
 
-    python -m sublex_lucene.compile
+python -m sublex_lucene.compile
 
 Java's compiler (javac), version 11 or newer, must be on the path, and Anserini's jar must be installed.
 """

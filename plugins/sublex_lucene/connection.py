@@ -1,5 +1,7 @@
-"""The connection to the process that runs Java. The process starts at the first request. If it dies, one InputError
-reports it.
+"""The connection to the process that runs Java.
+
+The process starts at the first request. If it ends unexpectedly, the request fails with an InputError, whose sentence
+tells the user.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ _FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_
 
 
 class JavaProcess:
-    """A process that runs Java. `path` is the index that the process reads or writes; messages to the user name the
-    path.
+    """A process that runs Java. It reads or writes the index at `path`, which messages to the user name.
+
+    `memory` limits the memory of Java's objects.
     """
 
     def __init__(self, path: str, memory: str):
@@ -48,7 +51,11 @@ class JavaProcess:
         self.is_open = True
 
     def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
-        """Return the answer to a request. Raise InputError with one sentence if Lucene fails or the process ends."""
+        """Return the answer to a request, and the arrays that come with it.
+
+        `command` names the request, `parts` are its arrays, and `request` its other values. Raise InputError with one
+        sentence if Lucene fails or the process ends.
+        """
         process = self._process
         assert process.stdin and process.stdout
         try:
@@ -70,7 +77,7 @@ class JavaProcess:
         return answer, found
 
     def _sentence(self, kind: str, text: str) -> str:
-        """Return the message to the user for a failure that the process reported."""
+        """Return the message to the user for a failure that the process reported: its kind, and its text."""
         if kind == "memory":
             return self._too_little()
         if kind == "input":
@@ -130,10 +137,10 @@ class Connection:
         self._state: str | None = None
 
     def open(self) -> dict[str, Any]:
-        """Start the process, and return the facts of the index that the process has opened.
+        """Start the process, and return facts about the index, which the process has opened.
 
-        Raise InputError if an earlier process has opened the index and the index has changed since, because documents
-        then have other numbers.
+        Raise InputError if an earlier process has opened the index and the index has changed since then: its documents
+        may have other numbers.
         """
         installed.require()
         path = self._opening["path"]
@@ -145,7 +152,10 @@ class Connection:
         return self._process.ask("open", **self._opening)[0]
 
     def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
-        """Return the answer to a request about the index. Raise InputError with one sentence if Lucene fails or its process ends."""
+        """Return the answer to a request about the index; see `JavaProcess.ask`.
+
+        Raise InputError with one sentence if Lucene fails or its process ends.
+        """
         if self._process is None or not self._process.is_open:
             self.open()
         assert self._process

@@ -11,12 +11,13 @@ from jnius import autoclass, cast
 if TYPE_CHECKING:
     from sublex_lucene.opened import OpenedIndex
 
-# The number of documents from which Anserini takes terms.
+# The number of best documents from which Anserini takes terms.
 DOCS = 10
 
 
 def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) -> tuple[list[str], list[float]]:
-    """Return the terms and the weights of Anserini's expanded query, made of `query` and its best documents.
+    """Return the terms of Anserini's expanded query and their weights. Anserini makes it from `query` and its best
+    documents.
 
     `method` is "rm3" or "rocchio". `made` is Lucene's object for `query`.
     """

@@ -19,16 +19,16 @@ from sublex_lucene.stored import to_document, with_fields
 FIELD, DOCNO = "contents", "id"
 # Anserini's analyzer and profile.
 ANALYZER, PROFILE = "english(cjk=single, normalize=none)", "anserini"
-# Numbers of postings and of documents that are read at a time. A posting takes 8 bytes, and a position 4.
+# How many postings and how many documents are read at a time. A posting takes 8 bytes, and a position 4.
 POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
 
 
 class LuceneIndex:
-    """An index of Lucene 9 with one or several indexed fields and one field of ids.
+    """An index of Lucene 9, of which one or several indexed fields and the field of ids are read.
 
-    `field` names the indexed fields, separated by commas. If there are several, `fields` has their names. Lucene's
-    scorers search the first, `self.field`. With `weights`, frequencies are weights of terms, and documents need no
-    lengths.
+    `field` names the indexed fields, separated by commas. If there are several, `fields` has their names, and Lucene's
+    scorers search the first, `self.field`. With `weights`, the stored frequencies are weights of terms, and documents
+    need no lengths.
     """
 
     analyzer: str | None = ANALYZER
@@ -66,13 +66,13 @@ class LuceneIndex:
         yield from self._lists(self.field)
 
     def field_postings(self, field: str) -> Iterator[PostingsBatch]:
-        """Yield the posting lists of one of the fields, as `postings` does, from the first term on."""
+        """Yield the posting lists of one of the fields, from the first term on; see `postings`."""
         self.verify()
         self.connection.ask("begin", field=field)
         yield from self._lists(field)
 
     def _lists(self, field: str) -> Iterator[PostingsBatch]:
-        """Yield the posting lists of a field that were not read yet."""
+        """Yield the posting lists of a field that were not yielded yet."""
         while parts := self.connection.ask("postings", field=field, limit=POSTINGS, positions=self.has_positions)[1]:
             text, pairs, *rest = parts
             sizes, df = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
@@ -110,10 +110,10 @@ class LuceneIndex:
         return self.stored_documents(doc, 1)[0][0]
 
     def stored_documents(self, first: int, count: int) -> list[tuple[Document, bool]]:
-        """Return stored documents from the number `first` on. Each comes with a bool: whether its text is exactly the
-        text that was indexed.
+        """Return stored documents from the number `first` on, each with a bool: whether its text is exactly the text
+        that was indexed.
 
-        At most `count` documents are returned; fewer if the documents are long, but at least one.
+        At most `count` documents are returned, fewer if the documents are long, but at least one.
         """
         answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
         return [self._document(stored.get(self.docno, ""), stored) for stored in answer["documents"]]
@@ -125,6 +125,7 @@ class LuceneIndex:
         """Raise InputError if `analyzer` makes other terms than the indexed terms in many documents of a sample.
 
         Return a sentence for the user if a few documents differ, or if nothing could be checked; otherwise None.
+        `terms_of` returns the terms that the analyzer makes of a text.
         """
         self.verify()
         return check_analyzer(self, analyzer, terms_of)
@@ -141,7 +142,11 @@ def _cut(text: bytearray, sizes: np.ndarray) -> list[bytes]:
 
 
 def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any], weights: bool) -> None:
-    """Raise InputError if the index lacks the fields of an inverted index of documents."""
+    """Raise InputError if the index lacks documents, the field of ids `docno`, or what ranking needs of the field
+    `field`.
+
+    `facts` are those of `Connection.open`.
+    """
     fields = facts["fields"]
     found = fields.get(field)
     if not facts["docs"]:
@@ -176,7 +181,7 @@ def _listed(wanted: str, names: Sequence[str] | dict[str, Any]) -> str:
 
 
 def _notes(read: Sequence[str], facts: dict[str, Any], has_positions: bool) -> list[str]:
-    """Return sentences for the user about the parts of the index that are read and the parts that are not."""
+    """Return sentences for the user: which parts of the index are read, and which are not."""
     fields = facts["fields"]
     if len(read) > 1:
         notes = [

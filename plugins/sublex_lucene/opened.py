@@ -14,7 +14,7 @@ from jnius import JavaException, autoclass, cast
 from sublex_lucene.feedback import expanded
 from sublex_lucene.similarities import similarity
 
-# The field with the unchanged record of a document in the collection.
+# The field with the record of a document as it is in the collection.
 RAW = "raw"
 # An answer ends after this many characters of stored documents.
 ANSWER = 1 << 22
@@ -46,7 +46,7 @@ class LuceneFailed(Exception):
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Raise LuceneFailed in place of an exception of Java."""
+    """Raise LuceneFailed in place of Java's exceptions in the block of this context."""
     try:
         yield
     except JavaException as error:
@@ -64,7 +64,7 @@ def _in_short(message: str) -> str:
 
 
 def _answering(method: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Return `method` changed so that it raises LuceneFailed in place of exceptions of Java."""
+    """Return the method `method`, changed so that it raises LuceneFailed in place of Java's exceptions."""
 
     @wraps(method)
     def answer(self: OpenedIndex, *parts: Any, **request: Any) -> Answer:
@@ -147,13 +147,15 @@ class OpenedIndex:
 
     @_answering
     def answer_begin(self, field: str) -> Answer:
-        """Let `postings` read a field from its first term on."""
+        """Make the next call of `answer_postings` begin with the first term of a field."""
         self._bulks[field] = self._bulk(field)
         return {}, []
 
     @_answering
     def answer_postings(self, field: str, limit: int, positions: bool) -> Answer:
-        """Return the next posting lists of a field, as `Bulk.postings` describes them. After the last list, there are no parts."""
+        """Return the next posting lists of a field, as `Bulk.postings` describes them. After the last list, no arrays
+        are returned.
+        """
         return {}, _parts(self._bulks[field].postings(limit, positions))
 
     @_answering
@@ -163,7 +165,9 @@ class OpenedIndex:
 
     @_answering
     def answer_stored(self, first: int, count: int) -> Answer:
-        """Return the stored fields of some documents: fewer than `count` if they are long, but at least one."""
+        """Return the stored fields of documents from the number `first` on: `count` of them, or fewer if they are long,
+        but at least one.
+        """
         documents: list[dict[str, str]] = []
         size = 0
         while len(documents) < count and size < ANSWER:
@@ -173,8 +177,10 @@ class OpenedIndex:
 
     @_answering
     def answer_frequencies(self, field: str, doc: int, terms: list[str], length: int) -> Answer:
-        """Return the frequencies of `terms` in a field of the document `doc`, and whether the stored norm of the field fits
-        `length`.
+        """Return the frequencies of `terms` in a field of the document `doc`, and whether the field's stored length
+        fits `length`.
+
+        Lucene stores the length rounded, as the norm of the field.
         """
         bulk = self._bulks[field]
         norm = bulk.norm(doc)
@@ -199,7 +205,7 @@ class OpenedIndex:
         return {"tree": _tree(self.searcher.explain(prepared, self.bulk.original(doc)))}, []
 
     def _prepared(self, model: dict[str, Any], query: dict[str, Any]) -> Any:
-        """Set the scorer of `model`. Return Lucene's query for the weighted terms of `query`.
+        """Set the scorer of `model`, and return Lucene's query for the weighted terms of `query`.
 
         If the model uses feedback, the query is expanded.
         """
@@ -219,7 +225,10 @@ class OpenedIndex:
             raise LuceneFailed("input", NO_VECTORS.format(model["feedback"])) from None
 
     def _query(self, terms: list[Any], weights: list[float]) -> Any:
-        """Return the query that adds up the weighted scores of terms. A list is an operator: its kind, its field and its words."""
+        """Return the query that adds up the weighted scores of terms.
+
+        A term is a string, or a list for an operator: its kind, its field and its words.
+        """
         words = [(term, weight) for term, weight in zip(terms, weights, strict=True) if isinstance(term, str)]
         made = self.bulk.query([term for term, _ in words], [weight for _, weight in words])
         if len(words) == len(terms):

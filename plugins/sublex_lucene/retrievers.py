@@ -14,7 +14,8 @@ from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.index import LuceneIndex
 
-# The largest difference between the parts of Lucene's explanation and their sum or product. Lucene adds in float32.
+# The largest difference between a value of Lucene's explanation and the sum or product of its parts. Lucene adds in
+# float32.
 _NEAR = 1e-4
 # Lucene's description of the score of one term; it contains the term.
 _WEIGHT = re.compile(r"weight\([^:]*:(.*) in \d+\)")
@@ -88,9 +89,10 @@ class LuceneRetriever:
 
 
 def _sent(operator: Operator) -> list[Any] | None:
-    """Return an operator in the form for the process: its kind, its field and its words.
+    """Return an operator in the form that the process reads: its kind, its field and its words.
 
-    The field is "" for the field that is searched. Return None if Lucene does not count the occurrences as Sublex does.
+    The field is "" for the field that is searched. Return None if Lucene does not count the operator's occurrences as
+    Sublex does.
     """
     kind, width, field, words = operator.kind, operator.width, operator.field, operator.parts
     if kind is OperatorKind.FIELD and isinstance(words[0], Operator):
@@ -111,8 +113,8 @@ def _sent(operator: Operator) -> list[Any] | None:
 
 
 def by_words(tree: Explanation) -> Explanation:
-    """Return an explanation whose parts are the terms of the query. Each part names its term before Lucene's
-    description.
+    """Return an explanation of Lucene with one part for each term of the query. The label of a part begins with its
+    term.
     """
     if _WEIGHT.match(tree.label):
         # For a query of one term, Lucene's explanation has no level above the term.
@@ -126,9 +128,9 @@ def by_words(tree: Explanation) -> Explanation:
 
 
 def to_explanation(tree: list[Any]) -> Explanation:
-    """Return Lucene's explanation as an explanation of Sublex.
+    """Return Lucene's explanation, a tree of lists, as an explanation of Sublex.
 
-    The values tell whether the parts are added or multiplied. If neither fits, the parts are evidence.
+    The values tell whether the parts are added or multiplied. If neither fits, the parts become evidence.
     """
     value, description, children = tree
     parts = tuple(map(to_explanation, children))

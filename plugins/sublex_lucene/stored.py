@@ -18,9 +18,9 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
     `field`.
 
     The text is the stored field `field`. If this field is not stored, the text comes from the stored field `raw`, the
-    record as it stands in the collection. The record may be JSON with a member `field`, or with the members `title` and
-    `text`. A record of any other kind is used unchanged. It has the markup that Anserini removes before indexing, so
-    the text is not exact.
+    record as it is in the collection. The record may be JSON with a member `field`, or with the members `title` and
+    `text`. Any other record is used unchanged; it has the markup that Anserini removes before indexing, so the text is
+    not exact.
     """
     raw = stored.get("raw", "")
     record = _record(raw) or {}
@@ -43,9 +43,9 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
 def with_fields(docno: str, stored: Mapping[str, str], fields: Sequence[str]) -> tuple[Document, bool]:
     """Return a document made of several stored fields, and whether its texts are exactly those that were indexed.
 
-    The value of a field is the stored field or the member of the record in the stored field `raw`. A field `title` is the title, and
-    a field `text` the text; all others keep their names. If no field is stored and the record is not JSON, the record
-    is the text, with its markup.
+    The value of a field in `fields` is the stored field of this name, or the member of this name in the record, which
+    the stored field `raw` has. The field `title` becomes the title, and the field `text` the text; all others keep
+    their names. If no field is stored and the record is not JSON, the record becomes the text, with its markup.
     """
     raw = stored.get("raw", "")
     record = _record(raw)

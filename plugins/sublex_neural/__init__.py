@@ -1,4 +1,8 @@
-"""Neural models as a plugin: registers `dense`, `late`, `sparse`, the encoders `onnx`, `static` and `tokens`, `wordpiece` and `cross`."""
+"""Neural models as a plugin: the representations `dense`, `late` and `sparse`, the encoders `onnx`, `static` and
+`tokens`, the analyzer `wordpiece`, and the reranker `cross`.
+
+A piece is a token of a model's tokenizer: a word or a part of a word.
+"""
 
 from typing import Any
 
@@ -11,9 +15,13 @@ from sublex.contracts.hookspecs import Register, hookimpl
 sublex_api = 3
 
 FOLDER = Param("folder", Folder, ..., help="the folder of the model")
-NORMALISE = Param("normalise", bool, None, help="bring vectors to length 1; by default as the model's files say")
+NORMALISE = Param("normalise", bool, None, help="scale vectors to length 1; by default as the model's files say")
 LENGTH = Param(
-    "length", int, None, range=(2, 1_000_000), help="pieces read of a text; by default as many as the model takes"
+    "length",
+    int,
+    None,
+    range=(2, 1_000_000),
+    help="the most pieces (words and parts of words) that are read of a text; by default as many as the model takes",
 )
 POOLING = Param(
     "pooling", str, None, range=("cls", "mean", "splade", "tokens", "none"),
@@ -25,10 +33,17 @@ PREFIX = Param(
     None,
     help='texts before queries and documents, as in ["query: ", "passage: "]; by default the prompts of the model',
 )
-NAME = Param("vectors", Vectors, ..., stage="fit", help="the name of vectors, which `sublex vectors add` has read")
+NAME = Param(
+    "vectors", Vectors, ..., stage="fit", help="the name under which `sublex vectors add` has read the vectors"
+)
 ENCODER = [
     Param("encoder", Expression, None, help="the encoder of queries; by default the one named with the vectors"),
-    Param("other_encoder", bool, False, help="allow an encoder of another hash than the one named with the vectors"),
+    Param(
+        "other_encoder",
+        bool,
+        False,
+        help="allow an encoder whose hash differs from that of the one named with the vectors",
+    ),
 ]
 DENSE = [
     NAME,
@@ -37,7 +52,7 @@ DENSE = [
         str,
         "dot",
         range=("dot", "cosine", "l2"),
-        help="dot product, cosine, or minus the squared distance",
+        help="the score: dot product, cosine, or minus the squared distance",
     ),
     *ENCODER,
     FIND,
@@ -56,8 +71,8 @@ def make_dense(**params: Any) -> Representation:
 def make_late(**params: Any) -> Representation:
     """Return matrices that another program computed, compared with the matrix of the query by MaxSim.
 
-    A score is the sum over the query's tokens of the largest product with a token of the document. To find documents,
-    it scores all of them, so take the candidates of another stage: BM25 % 100 >> late(NAME).
+    MaxSim is the sum over the query's tokens of the largest product with a token of the document. If it is used to find
+    documents, it scores all of them, so give it the candidates of another stage: BM25 % 100 >> late(NAME).
 
     O. Khattab and M. Zaharia, ColBERT: Efficient and effective passage search via contextualized late interaction over
     BERT, SIGIR 2020.
@@ -68,7 +83,7 @@ def make_late(**params: Any) -> Representation:
 
 
 def make_sparse(**params: Any) -> Representation:
-    """Return weights of terms that another program computed. A score is the sum over the terms of query and document.
+    """Return weights of terms that another program computed. A score is the sum of the products over the shared terms.
 
     T. Formal, B. Piwowarski and S. Clinchant, SPLADE: Sparse lexical and expansion model for first stage ranking, SIGIR
     2021.
@@ -81,8 +96,9 @@ def make_sparse(**params: Any) -> Representation:
 def make_onnx(**params: Any) -> Encoder:
     """Return an encoder that runs a neural model in ONNX; its folder has `model.onnx` and `tokenizer.json`.
 
-    What the parameters leave open is read from the files that Optimum, sentence-transformers and fastembed write. The
-    ends of texts that are longer than the model reads are left out. It needs the packages onnxruntime and tokenizers.
+    Parameters that are not given are read from the files that Optimum, sentence-transformers and fastembed write. The
+    end of a text that is longer than the model reads is left out. The encoder needs the packages onnxruntime and
+    tokenizers.
     """
     from sublex_neural.onnx import OnnxEncoder
 
@@ -112,8 +128,8 @@ def make_tokens(**params: Any) -> Encoder:
 def make_wordpiece(**params: Any) -> Any:
     """Return an analyzer whose terms are the pieces of words in the vocabulary of a neural model, such as `##s`.
 
-    The index stores the vocabulary, so it needs the folder no more. Marks of punctuation are no terms, and neither is a
-    word that the vocabulary cannot make.
+    The index stores the vocabulary, so it no longer needs the folder. Punctuation marks are no terms, and neither are
+    words that the vocabulary cannot make.
     """
     from sublex_neural.analyzer import WordPieceAnalyzer
 
@@ -160,7 +176,7 @@ def register_rerankers(register: Register) -> None:
         "cross", make_cross,
         [
             Param("encoder", Expression, ..., help="an encoder that scores pairs, such as onnx(FOLDER)"),
-            Param("batch", int, 100, range=(1, 100_000), help="documents of one call"),
+            Param("batch", int, 100, range=(1, 100_000), help="the number of documents that one call scores"),
             Param("cache", Folder, None, help="a folder in which scores are kept"),
         ],
     )  # fmt: skip

@@ -12,11 +12,11 @@ from sublex_neural.wordpiece import WordPiece, is_mark, read_wordpiece, restored
 
 
 class WordPieceAnalyzer:
-    """The pieces of a word by the vocabulary of a neural model, such as `crane` and `##s`.
+    """Cuts words into the pieces of a neural model's vocabulary, such as `crane` and `##s`.
 
-    `folder` is the folder of a model with `tokenizer.json` or `vocab.txt`. The index stores the vocabulary, which comes
-    back as `stored` with an empty `folder`, so it needs the folder no more. Marks of punctuation are no terms, and
-    neither is a word that the vocabulary cannot make.
+    `folder` is the folder of a model with `tokenizer.json` or `vocab.txt`. The index stores the vocabulary and gives it
+    back as `stored`, with an empty `folder`, so it no longer needs the folder. Punctuation marks are no terms, and
+    neither are words that the vocabulary cannot make.
     """
 
     def __init__(self, folder: str, stored: Any = None):
@@ -32,11 +32,13 @@ class WordPieceAnalyzer:
         return f"wordpiece({self._tokenizer.identity[:8]})"
 
     def settings(self) -> dict[str, Any]:
-        """Return the name and the vocabulary, from which the analyzer can be made again."""
+        """Return the name of the analyzer and its vocabulary, from which it can be made again."""
         return {"name": "wordpiece", "params": {"folder": "", "stored": self._tokenizer.stored()}}
 
     def terms(self, token: str) -> list[str]:
-        """Return the pieces of a raw token, without marks of punctuation and words that the vocabulary cannot make."""
+        """Return the pieces of a raw token, without punctuation marks and without words that the vocabulary cannot
+        make.
+        """
         unknown = self._tokenizer.unknown
         return [piece for piece in self._tokenizer.tokens(token) if piece != unknown and not is_mark(piece)]
 

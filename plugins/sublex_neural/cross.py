@@ -12,11 +12,11 @@ from sublex_neural.files import identity_of
 
 
 class Cross:
-    """A reranker that calls the method `score_pairs` of an encoder.
+    """A reranker that calls the method `score_pairs` of an encoder, in batches of `batch` documents.
 
-    The text of a document is its title, a newline and its text. What is longer than the model reads is cut: first the
-    longer of query and text. Explanations say whether the end of a document was left out, and show the sentence that scores
-    best alone.
+    The text of a document is its title, a newline and its text. If query and text together are longer than the model
+    reads, the longer of both is cut first. Explanations say whether the end of a document was left out, and show the
+    sentence with the best score of its own.
     """
 
     sentences = True
@@ -38,7 +38,7 @@ class Cross:
         return np.asarray(self._encoder.score_pairs(query, texts).scores, np.float64)
 
     def evidence(self, query: str, text: str) -> Mapping[str, str]:
-        """Return whether the end of a document was left out."""
+        """Return a note for the explanation if the end of a document was left out, else nothing."""
         return (
             {"longer than the model reads": "its end was left out"}
             if self._encoder.score_pairs(query, [text]).cut

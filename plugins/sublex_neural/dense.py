@@ -19,7 +19,7 @@ from sublex.errors import InputError
 from sublex.vectors.queries import vector_of
 from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, RowLayout
 
-# Rows that are turned into float32 at a time, where they are stored as another type.
+# The number of rows that are converted to float32 at a time, if they are stored as another type.
 ROWS = 4096
 # The scores of documents without a vector.
 NONE = -np.inf
@@ -33,7 +33,9 @@ class DenseQuery(NamedTuple):
 
 
 class DenseRepresentation(Representation):
-    """Vectors of documents that were given to the index. Queries come with vectors of their own."""
+    """Vectors of documents that another program computed and the user added to the index. Each query comes with its own
+    vector.
+    """
 
     version = 1
     reads = "rows"
@@ -43,7 +45,7 @@ class DenseRepresentation(Representation):
         self.name, self.similarity, self.find = vectors, similarity, find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Take the layout and the hash of the rows that are given."""
+        """Take the layout and the hash of the given rows."""
         if job.given is None:
             raise InputError(f"Vectors are not fitted; add them again: sublex vectors add INDEX {self.name} FILE")
         self._take(job.given)
@@ -53,7 +55,9 @@ class DenseRepresentation(Representation):
         self.row_values = self.layout.declared
 
     def save(self, store: Store) -> None:
-        """Store the layout of the rows, and the hash of their values, so that other values have another fingerprint."""
+        """Store the layout of the rows, and the hash of their values, so that other values give the model another
+        fingerprint.
+        """
         store.put("width", np.array([self.layout.width], np.int32))
         store.put("type", np.array([list(TYPES).index(self.layout.stored)], np.int32))
         store.put("hash", np.frombuffer(bytes.fromhex(self.hash), ">u2").astype(np.uint16))
@@ -68,7 +72,7 @@ class DenseRepresentation(Representation):
         return {"width": WIDTH_VALUE, "type": TYPE_VALUE, "hash": HASH_VALUE}
 
     def encode_documents(self, inputs: np.ndarray) -> np.ndarray:
-        """Return rows without a vector, for documents that came after the vectors were added."""
+        """Return rows that mark documents as having no vector: they came after the vectors were added."""
         return self.layout.blank(len(inputs), UNCOVERED)
 
     def transform(self, inputs: np.ndarray) -> np.ndarray:
@@ -81,12 +85,12 @@ class DenseRepresentation(Representation):
         return known
 
     def covers(self, view: View) -> np.ndarray:
-        """Return for each document whether vectors were added since it came."""
+        """Return for each document whether it was in the index when the vectors were added."""
         covered: np.ndarray = self._scales(view) != UNCOVERED
         return covered
 
     def _scales(self, view: View) -> np.ndarray:
-        """Return the scale of each document's row."""
+        """Return for each document the scale by which its stored numbers are multiplied."""
 
         def read() -> np.ndarray:
             scales = view.map_rows(self.layout.scales)
@@ -115,7 +119,7 @@ class DenseRepresentation(Representation):
         return np.where((scales if docs is None else scales[docs]) > 0, scores, NONE)
 
     def _scores(self, query: DenseQuery, rows: np.ndarray) -> np.ndarray:
-        """Return the similarities of rows with a query. Those of rows without a vector mean nothing."""
+        """Return the similarities of rows with a query. Callers ignore the values of rows without a vector."""
         if rows.dtype == np.float32:
             return self._similarities(query, np.ascontiguousarray(rows))
         parts = [rows[begin : begin + ROWS] for begin in range(0, len(rows), ROWS)]
@@ -137,7 +141,7 @@ class DenseRepresentation(Representation):
         return np.divide(sums, both, out=np.full(len(sums), NONE), where=both > 0)
 
     def _finite(self, sums: np.ndarray) -> np.ndarray:
-        """Return sums. Raise InputError if one is beyond float32, as scores are."""
+        """Return `sums`. Raise InputError if one of them is too large for float32, the type of scores."""
         if not (sums.min(initial=0.0) >= -LARGEST_SCORE and sums.max(initial=0.0) <= LARGEST_SCORE):
             raise InputError(
                 f"The numbers of the query and of the vectors {self.name} are too large: a {self.similarity} of them is "

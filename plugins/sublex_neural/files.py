@@ -1,6 +1,7 @@
-"""Open, read and hash the files of a model's folder. Each file has a largest size, and files with pickles are refused.
+"""Open, read and hash the files of a model's folder.
 
-Models are data from elsewhere. A file that is no plain file is refused, and a link that leads out of the folder too.
+Models are data from elsewhere. So files with pickles are refused, and links that lead out of the folder, and everything
+that is no plain file. JSON files have a largest size.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any, BinaryIO
 from sublex.errors import InputError
 from sublex.tools.plain_files import open_plain
 
-# The endings of files that are pickles, or hold some.
+# The endings of files that are pickles or contain pickles.
 PICKLES = (".pkl", ".pickle", ".bin", ".pt", ".pth", ".ckpt", ".joblib")
-# Bytes of a file in JSON, such as a tokenizer.
+# The largest number of bytes of a JSON file, such as a tokenizer.
 LONGEST_JSON = 1 << 28
 
 
@@ -31,7 +32,9 @@ def refuse_pickle(path: str) -> None:
 
 
 def open_file(path: str) -> BinaryIO:
-    """Return an open plain file. Raise `InputError` if there is none, and for a file of pickles."""
+    """Return a plain file, opened for reading. Raise `InputError` if there is none, or if its name says that it is a
+    pickle.
+    """
     refuse_pickle(path)
     try:
         return open_plain(path)
@@ -49,7 +52,7 @@ def read_json(path: str) -> Any:
 
 
 def json_value(data: bytes, path: str) -> Any:
-    """Return the value in some bytes of JSON."""
+    """Return the JSON value in `data`."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -57,7 +60,7 @@ def json_value(data: bytes, path: str) -> Any:
 
 
 def json_of(data: bytes, path: str) -> dict[str, Any]:
-    """Return the object in some bytes of JSON."""
+    """Return the JSON object in `data`. Raise `InputError` for other JSON."""
     value = json_value(data, path)
     if not isinstance(value, dict):
         raise InputError(f"{path} holds no JSON object.")
@@ -65,10 +68,7 @@ def json_of(data: bytes, path: str) -> dict[str, Any]:
 
 
 class ModelFolder:
-    """The folder of a model, and the hashes of the files that were read from it.
-
-    A file is named by its path within the folder.
-    """
+    """The folder of a model. Files are named by their paths within the folder."""
 
     def __init__(self, folder: str):
         self.path = os.path.expanduser(folder)
@@ -94,7 +94,7 @@ class ModelFolder:
         return os.path.isfile(os.path.join(self.path, name))
 
     def json(self, name: str) -> dict[str, Any]:
-        """Return the object in a JSON file; an empty one if the file is missing."""
+        """Return the object in a JSON file; an empty object if there is no such file."""
         if not self.has(name):
             return {}
         value = read_json(self.place(name))
@@ -103,7 +103,7 @@ class ModelFolder:
         return value
 
     def hash(self, name: str) -> str:
-        """Return the SHA-256 of a file. A file of the same size and time is read once."""
+        """Return the SHA-256 of a file. It is not read again while its size and time stay the same."""
         path = self.place(name)
         try:
             status = os.stat(path)
@@ -112,7 +112,9 @@ class ModelFolder:
         return _hash(os.path.realpath(path), status.st_size, status.st_mtime_ns, status.st_ino)
 
     def no_model(self, wanted: str, advice: str) -> InputError:
-        """Return the error for a folder without a file; it names a file of pickles that the folder has."""
+        """Return the error that the folder lacks the file `wanted`. If the folder has files of pickles, the error names
+        one of them.
+        """
         listed = sorted(os.listdir(self.path))
         pickles = [name for name in listed if os.path.splitext(name)[1].lower() in PICKLES]
         has = f" It has {pickles[0]}, which Sublex never reads, because files of this kind run code." if pickles else ""

@@ -1,7 +1,8 @@
-"""Late interaction: documents and queries are matrices with a row for each token, and rows are compared one by one.
+"""Late interaction: documents and queries are matrices with a row for each token, and each token of the query is
+compared with each token of the document.
 
-O. Khattab and M. Zaharia, ColBERT: Efficient and effective passage search via contextualized late interaction over BERT,
-SIGIR 2020.
+O. Khattab and M. Zaharia, ColBERT: Efficient and effective passage search via contextualized late interaction over
+BERT, SIGIR 2020.
 """
 
 from __future__ import annotations
@@ -20,28 +21,30 @@ from sublex.vectors.matrices import Matrices
 from sublex.vectors.queries import tokens_of, vector_of
 from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, RowLayout
 
-# Documents whose rows are turned into float32 at a time, where they are stored as another type.
+# The number of documents whose rows are converted to float32 at a time, if they are stored as another type.
 DOCUMENTS = 256
 # The scores of documents without a matrix.
 NONE = -np.inf
 
 
 class TokenQuery(NamedTuple):
-    """The matrix of a query with a column for each token, float64, and the tokens if they are known."""
+    """A query: its matrix, with a column for each token (float64), and its tokens, if they are known."""
 
     columns: np.ndarray
     tokens: Sequence[str]
 
 
 class Best(NamedTuple):
-    """For each token of a query its largest product with a row of one document, and the number of the row."""
+    """For each token of a query: the largest product with a row of one document, and the number of this row."""
 
     products: np.ndarray
     rows: np.ndarray
 
 
 class LateRepresentation(Representation):
-    """Matrices of documents that were given to the index. Queries come with matrices of their own."""
+    """Matrices of documents that another program computed and the user added to the index. Each query comes with its
+    own matrix.
+    """
 
     version = 1
     reads = "rows"
@@ -51,7 +54,7 @@ class LateRepresentation(Representation):
         self.name = vectors
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Take the layout and the hash of the rows that are given."""
+        """Take the layout and the hash of the given rows."""
         if job.given is None:
             raise InputError(f"Matrices are not fitted; add them again: sublex vectors add INDEX {self.name} FILE")
         self._take(job.given)
@@ -61,7 +64,9 @@ class LateRepresentation(Representation):
         self.row_values = self.layout.declared._replace(matrices=True)
 
     def save(self, store: Store) -> None:
-        """Store the layout of the rows, the tokens, and the hash of the values, so that others have another fingerprint."""
+        """Store the layout of the rows, the tokens, and the hash of the values, so that other values give another
+        fingerprint.
+        """
         store.put("width", np.array([self.layout.width], np.int32))
         store.put("type", np.array([list(TYPES).index(self.layout.stored)], np.int32))
         store.put("tokens", list(self.tokens))
@@ -83,13 +88,13 @@ class LateRepresentation(Representation):
         return marks.with_tokens() if self.tokens else marks
 
     def transform(self, inputs: Matrices) -> Matrices:
-        """Return the matrices of documents, float32. The matrix of a document that was given none is empty."""
+        """Return the matrices of documents (float32). The matrix is empty for a document that was given none."""
         sizes = np.where(self.layout.uncovered(inputs), 0, inputs.sizes)
         stays = np.repeat(sizes > 0, inputs.sizes)
         return Matrices.of_sizes(self.layout.vectors(inputs.data[stays]), sizes)
 
     def covers(self, view: View) -> np.ndarray:
-        """Return for each document whether matrices were added since it came."""
+        """Return for each document whether it was in the index when the matrices were added."""
         covered: np.ndarray = view.once("covered", lambda: ~view.map_rows(self._uncovered))
         return covered
 
@@ -123,7 +128,7 @@ class LateRepresentation(Representation):
         return np.concatenate(sums) if sums else np.empty(0)
 
     def _sums(self, query: TokenQuery, matrices: Matrices) -> tuple[np.ndarray, Best]:
-        """Return the scores of float32 matrices, and the pairs that make the score of the last one."""
+        """Return the scores of matrices of float32, and for the last one the products that add up to its score."""
         from sublex_neural import vector_kernels
 
         count = query.columns.shape[1]
@@ -134,7 +139,7 @@ class LateRepresentation(Representation):
         return sums, best
 
     def explain(self, query: TokenQuery, view: View, doc: int) -> Explanation:
-        """Return the score as the products of pairs: each token of the query with the row of the document that fits it best."""
+        """Return the score as a sum over the tokens of the query: the product with the best row of the document."""
         matrix = view.rows(np.array([doc]))
         sums, best = self._sums(query, Matrices(self.layout.vectors(matrix.data), matrix.starts))
         count, rows = query.columns.shape[1], int(matrix.sizes[0])
@@ -148,7 +153,7 @@ class LateRepresentation(Representation):
         return Explanation(float(sums[0]), label, "sum", tuple(parts))
 
     def _text(self, matrix: Matrices, row: int) -> str:
-        """Return the text of a row's token after a blank, "" for an unknown one."""
+        """Return the text of a row's token with a blank before it; "" for an unknown token."""
         number = -1 if matrix.tokens is None else int(matrix.tokens[row])
         return f" {self.tokens[number]}" if 0 <= number < len(self.tokens) else ""
 

@@ -1,7 +1,8 @@
-"""The beginnings of long texts: a tokenizer that cuts texts at white space need not read a text beyond the pieces that are kept.
+"""The beginnings of long texts: if a tokenizer cuts texts at white space, it need not read a text beyond the pieces
+that are kept.
 
-A text is cut before a space or newline. With the tokenizers that `is_local` knows, the pieces of the beginning are then the
-first pieces of the whole text: no normalizer, added token or model there looks across white space.
+A text is cut before a space or newline. With the tokenizers that `is_local` accepts, the pieces of the beginning are
+the first pieces of the whole text: none of their normalizers, added tokens and models looks across white space.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from typing import Any
 NORMALIZERS = frozenset(
     ("BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "StripAccents", "Precompiled", "Prepend")
 )
-# Parts that cut a text at white space, and parts that cut words further.
+# Pre-tokenizers that cut a text at white space, and pre-tokenizers that cut words further.
 SPLITTING = frozenset(("BertPreTokenizer", "ByteLevel", "Metaspace", "Whitespace", "WhitespaceSplit"))
 WITHIN_WORDS = frozenset(("Punctuation", "Digits"))
 # Options that must not be false: without them, these parts leave a text in one piece.
 OPTIONS = {"ByteLevel": "use_regex", "Metaspace": "split"}
 # White space at which a text is cut. Every tokenizer takes these characters for white space.
 SPACES = " \n"
-# Characters of the first beginning, for each piece that is kept.
+# The number of characters of the first beginning, for each piece that is kept.
 CHARACTERS = 16
 
 
 def is_local(tokenizer: dict[str, Any]) -> bool:
-    """Return whether the pieces of a text before white space do not depend on what follows, by a `tokenizer.json`."""
+    """Return whether the pieces of a text up to a white space are independent of the text after it.
+
+    `tokenizer` is the content of a `tokenizer.json`.
+    """
     normalizers, cutters = (
         _parts(tokenizer, "normalizer", "normalizers"),
         _parts(tokenizer, "pre_tokenizer", "pretokenizers"),
@@ -42,7 +46,11 @@ def is_local(tokenizer: dict[str, Any]) -> bool:
 
 
 def _parts(tokenizer: dict[str, Any], name: str, parts: str) -> list[dict[str, Any]]:
-    """Return the parts of a step of a tokenizer, those of sequences one by one; a part that is no object has no type."""
+    """Return the parts of a step of a tokenizer, such as its normalizers. A sequence is replaced by its members.
+
+    `name` names the step, and `parts` the member that lists the parts of a sequence. A part that is no object has no
+    type.
+    """
     found: list[dict[str, Any]] = []
     left = [tokenizer.get(name)]
     while left:
@@ -63,7 +71,7 @@ def _is_word(content: Any) -> bool:
 
 
 def beginnings(text: str, pieces: int) -> Iterator[str]:
-    """Yield longer and longer beginnings of a text, and at last the whole text. Each ends before a space or newline.
+    """Yield longer and longer beginnings of a text, each up to a space or newline, and at last the whole text.
 
     `pieces` is the number of pieces that are kept. All beginnings together are at most twice as long as the text.
     """

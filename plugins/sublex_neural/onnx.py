@@ -1,7 +1,8 @@
 """The encoder `onnx`: a neural model in ONNX, run by onnxruntime, with the tokenizer beside it.
 
-Both packages are imported when the encoder is first used. Texts are sorted by length and encoded in batches, each query
-alone. What a runtime computes may differ in the last digits with the batch, the number of threads and the processor.
+The packages onnxruntime and tokenizers are imported when the encoder is first used. Documents are sorted by length and
+encoded in batches. Queries are encoded one by one. The last digits of the results may depend on the batch, the number
+of threads and the processor.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from sublex_neural.long_texts import CHARACTERS, beginnings, is_local
 from sublex_neural.onnx_model import ModelInputs, checked
 from sublex_neural.settings import POOLINGS, TOKENIZER, GivenSettings, ModelSettings, settings_of
 
-# Raised when the same files and texts give other vectors.
+# Increased when the same files and texts give other vectors.
 VERSION = 1
 PROVIDER = "CPUExecutionProvider"
-# Texts of a batch, and pieces of all of them.
+# The most texts of a batch, and the most pieces of all of them.
 BATCH, BATCH_PIECES = 64, 8192
-# Bytes for the work of a model, if nobody says.
+# The bytes of memory for the work of a model, unless the user gives a number.
 MEMORY = 1 << 32
-# The part of this memory that the output of a batch may take: a model needs several arrays of its size.
+# The output of a batch may take 1 / SHARE of this memory, because a model needs several arrays of its size.
 SHARE = 8
-# How many times as long the normalizers of a tokenizer may make a text.
+# The factor by which the normalizers of a tokenizer may make a text longer, at most.
 MOST_GROWTH = 64
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 # The names of outputs by their rank, the best first.
@@ -77,9 +78,9 @@ def _expect_no_growth(data: bytes, path: str) -> None:
 class OnnxEncoder:
     """An encoder that runs a neural model: `model.onnx` and `tokenizer.json` of a folder.
 
-    Where parameters are left out, the files beside the model decide, as Optimum, sentence-transformers and fastembed
-    write them. The ends of longer texts are left out, and the number of such texts is stated. The packages onnxruntime
-    and tokenizers run it.
+    Parameters that are not given are read from the files beside the model that Optimum, sentence-transformers and
+    fastembed write. The ends of texts that are too long are left out, and results state the number of such texts. The
+    packages onnxruntime and tokenizers run the model.
     """
 
     def __init__(self, folder: str, **given: Any):
@@ -145,12 +146,12 @@ class OnnxEncoder:
         )
 
     def limit(self, memory: int) -> None:
-        """Refuse a model that needs more than `memory` bytes for its work, its weights apart."""
+        """Refuse a model whose work needs more than `memory` bytes, without its weights."""
         self.memory = memory
         self._room()
 
     def about(self) -> Mapping[str, str]:
-        """Return the runtime, its provider, and how much is read of a text."""
+        """Return the runtime with its version, its provider, and the number of pieces that are read of a text."""
         try:
             version = metadata.version("onnxruntime")
         except metadata.PackageNotFoundError:
@@ -217,7 +218,9 @@ class OnnxEncoder:
         return name
 
     def _room(self) -> int:
-        """Return how many pieces a batch may have within the memory. Raise `InputError` if one text takes more."""
+        """Return the number of pieces that a batch may have within the memory. Raise `InputError` if one text needs
+        more.
+        """
         shape = self._model.outputs[self._output]
         width = (shape[-1] if shape else None) or 1
         pieces = self.memory // SHARE // (4 * width)
@@ -264,7 +267,7 @@ class OnnxEncoder:
         return InputError(f"onnxruntime cannot {verb} {path}: {in_short(error)}.")
 
     def encode(self, texts: Sequence[str], role: str) -> Encoded:
-        """Return the vectors of texts. Queries are encoded one by one, so that none changes another's vector."""
+        """Return the vectors of texts. Queries are encoded one by one, so that no query changes another's vector."""
         if self.pooling == "pairs":
             raise InputError(
                 f"The model in {self.folder} scores pairs; use it by cross(onnx({json.dumps(self.folder)}))."
@@ -300,9 +303,10 @@ class OnnxEncoder:
             return list(tokenizer.encode_batch(read if query is None else [(query, text) for text in read]))
 
     def _beginning(self, text: str, query: str | None) -> str:
-        """Return a long text, or a beginning of it that gives the same pieces: it has more pieces than are kept.
+        """Return a text, or a shorter beginning of it whose first pieces, as many as are kept, are the same.
 
-        Of a pair, the longer text is cut first. So a text may be cut if it has more pieces than are kept, and the query has not.
+        In a pair, the longer of query and text is cut first. So a text of a pair is shortened only if it has more
+        pieces than are kept, and the query has not.
         """
         length = self._settings.length
         if len(text) <= CHARACTERS * length or not self._cuts:
@@ -313,7 +317,9 @@ class OnnxEncoder:
         return next((part for part in beginnings(text, length) if part is text or encode(part).overflowing), text)
 
     def _batches(self, sizes: Sequence[int], alone: bool) -> Iterator[list[int]]:
-        """Yield the places of the texts of each batch: texts of similar length together."""
+        """Yield the numbers of the texts of each batch. Texts of similar length are in one batch; with `alone`, each
+        text is a batch.
+        """
         most = min(BATCH_PIECES, self._room())
         batch: list[int] = []
         for place in np.argsort(sizes, kind="stable").tolist():
@@ -343,7 +349,9 @@ class OnnxEncoder:
         return output
 
     def _output_of(self, batch: Sequence[Any], longest: int) -> np.ndarray:
-        """Return what the runtime gives for a batch. A batch that needs too much memory is cut in two."""
+        """Return the output of the runtime for a batch. If a batch needs too much memory, its halves are run one after
+        the other.
+        """
         session = self._session
         values = {
             "input_ids": [each.ids for each in batch], "attention_mask": [each.attention_mask for each in batch],
@@ -386,7 +394,7 @@ class OnnxEncoder:
                 )
 
     def _scaled(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows, brought to length 1 if the settings say so; a row of zeros stays as it is."""
+        """Return `rows`, scaled to length 1 if the settings say so. A row of zeros stays as it is."""
         if not self._settings.normalise:
             return rows
         norms = np.sqrt(np.sum(rows * rows, axis=-1, keepdims=True))
@@ -397,7 +405,7 @@ class OnnxEncoder:
         )
 
     def _joined(self, found: list[Any], encodings: Sequence[Any]) -> Encoded:
-        """Return the vectors of all texts as one record."""
+        """Return the vectors, weights or matrices of all texts as one record."""
         cut = _cut(encodings)
         if self.kind == "sparse":
             from scipy.sparse import csr_array

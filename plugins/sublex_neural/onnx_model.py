@@ -1,6 +1,8 @@
-"""Check an ONNX file before a runtime reads it, without a package: no other files, no operators from elsewhere, sizes that fit.
+"""Check an ONNX file before a runtime reads it: it must refer to no other files, need no operators from elsewhere, and
+have arrays of acceptable sizes.
 
-The file is a protocol buffer. Only the fields that matter here are read: https://github.com/onnx/onnx, `onnx.proto`.
+The check needs no package. The file is a protocol buffer (https://github.com/onnx/onnx, `onnx.proto`), of which only
+the relevant fields are read.
 """
 
 from __future__ import annotations
@@ -11,25 +13,26 @@ from typing import NamedTuple
 
 from sublex.errors import InputError
 
-# The sets of operators that onnxruntime brings itself.
+# The sets of operators (domains) that are part of onnxruntime.
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc")
 # Operators of these sets that open files or call code.
 REFUSED = ("EPContext", "PyOp", "PythonOp", "PythonOpGrad", "TritonOp", "ATen")
-# Operators that make an array of the shape that an input states: the place of this input.
+# Operators that make an array whose shape an input states, with the place of this input.
 SHAPED = {"ConstantOfShape": 0, "Expand": 1, "RandomNormal": 0, "RandomUniform": 0}
-# Bytes of an entry by type, as TensorProto numbers the types; other types take at most 1 byte for 2 entries.
+# The bytes of an entry by the number of its type in TensorProto. Entries of other types take half a byte or more.
 WIDTHS = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
 STRING = 8
-# Graphs within graphs, and dimensions of an array.
+# The largest depth of graphs within graphs, and the largest number of dimensions of an array.
 DEEPEST, MOST_AXES = 20, 64
 
 Field = tuple[int, int, int, int]
 
 
 class ModelInputs(NamedTuple):
-    """What a model declares: its inputs and outputs with their shapes, and the rows of the table that `input_ids` indexes.
+    """The inputs and outputs that a model declares, with their shapes.
 
-    A size of a shape is None if the model leaves it open; a shape is None if it leaves the rank open.
+    A size in a shape is None if the model leaves it open, and a shape is None if its rank is open. `pieces` is the
+    number of rows of the table that `input_ids` indexes, or None if it is not known.
     """
 
     inputs: dict[str, tuple[int | None, ...] | None]
@@ -38,7 +41,9 @@ class ModelInputs(NamedTuple):
 
 
 class _Check:
-    """The walk through one file."""
+    """Walks through the messages of one ONNX file and checks them. Each method reads the bytes from `begin` up to
+    `end`.
+    """
 
     def __init__(self, data: bytes, path: str, memory: int):
         self.data, self.path, self.memory = memoryview(data), path, memory
@@ -63,7 +68,9 @@ class _Check:
         raise self.damaged()
 
     def fields(self, begin: int, end: int) -> Iterator[Field]:
-        """Yield the number and the type of each field of a message, with its value, or with the place of its bytes."""
+        """Yield the number and the type of each field of a message, then its value and 0, or the begin and the end of
+        its bytes.
+        """
         while begin < end:
             key, begin = self.varint(begin, end)
             number, kind = key >> 3, key & 7
@@ -83,7 +90,7 @@ class _Check:
         return bytes(self.data[begin:end]).decode("utf-8", "replace")
 
     def messages(self, begin: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
-        """Yield the places of the messages in a field."""
+        """Yield the begin and the end of each message in the fields with the number `wanted`."""
         return ((first, last) for number, kind, first, last in self.fields(begin, end) if (number, kind) == (wanted, 2))
 
     def model(self) -> ModelInputs:
@@ -176,7 +183,7 @@ class _Check:
         self.fits(dims, 4, "has an array")
 
     def whole(self, kind: int, first: int, last: int) -> list[int]:
-        """Return the whole numbers of a field, which may hold one or several."""
+        """Return the whole numbers in a field of type `kind`, which has one number or several packed ones."""
         if kind == 0:
             return [first]
         found = []
@@ -186,7 +193,10 @@ class _Check:
         return found
 
     def tensor(self, begin: int, end: int, name: str = "") -> None:
-        """Check an array that the file holds: its shape against its bytes. A small one of int64 may be the shape of others."""
+        """Check that the file has the bytes for an array of the declared shape.
+
+        A small array of int64 is stored in `shapes`, because it may be the shape of other arrays.
+        """
         dims: list[int] = []
         numbers: list[int] = []
         held = data_type = 0
@@ -223,7 +233,7 @@ class _Check:
             self.shapes[name] = numbers
 
     def value(self, begin: int, end: int) -> tuple[str, tuple[int | None, ...] | None]:
-        """Return the name and the shape of an input or output, or of a value within the graph."""
+        """Return the name and the shape of an input, an output or a value within the graph."""
         name, shape = "", None
         for number, kind, first, last in self.fields(begin, end):
             if number == 1 and kind == 2:
@@ -248,9 +258,9 @@ class _Check:
 
 
 def checked(data: bytes, path: str, memory: int) -> ModelInputs:
-    """Return what a model declares.
+    """Return the inputs and outputs that a model declares, after checking its file.
 
-    Raise `InputError` if the file is damaged, names other files, needs operators that onnxruntime does not bring, or has
-    an array whose declared shape takes more than `memory` bytes.
+    Raise `InputError` if the file is damaged, refers to other files, needs operators that are not part of onnxruntime,
+    or has an array whose declared shape takes more than `memory` bytes.
     """
     return _Check(data, path, memory).model()

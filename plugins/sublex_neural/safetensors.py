@@ -1,6 +1,6 @@
-"""Read the arrays of a safetensors file with NumPy alone. Each claim of the header is checked before an array is made.
+"""Read the arrays of a safetensors file with NumPy alone. The header is checked before any array is made.
 
-The file begins with the length of its header in 8 bytes, little-endian, then the header in JSON, then the values:
+The file begins with the length of its header in 8 bytes, little-endian. Then come the header in JSON, and the values:
 https://github.com/huggingface/safetensors, "Format".
 """
 
@@ -20,15 +20,15 @@ DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1",
     "BF16": "<u2", "BOOL": "?",
 }  # fmt: skip
-# Bytes that a header may have, and axes that an array may have.
+# The most bytes of a header, and the most axes of an array.
 LONGEST_HEADER = 1 << 24
 MOST_AXES = 8
 
 
 def read_arrays(path: str) -> dict[str, np.ndarray]:
-    """Return the arrays of a file by name, mapped and read-only. Arrays in BF16 become float32.
+    """Return the arrays of a file by name, memory-mapped and read-only. Arrays in BF16 are converted to float32.
 
-    Raise `InputError` if the header claims anything that the file does not hold.
+    Raise `InputError` if the header does not fit the rest of the file.
     """
     with open_file(path) as file:
         size = file.seek(0, 2)
@@ -52,7 +52,10 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
 
 
 def _span(name: str, entry: Any, size: int, path: str) -> tuple[str, tuple[int, ...], int, int]:
-    """Return the type, the shape and the place of an array as the header claims them, checked against the file's size."""
+    """Return the type and the shape of an array, and the begin and the end of its values, as the header states them.
+
+    They are checked against the size of the file.
+    """
     if not isinstance(entry, dict):
         raise _damaged(path, f"it does not describe the array {name[:60]!r}")
     kind, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")

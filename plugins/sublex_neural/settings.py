@@ -1,4 +1,6 @@
-"""The settings of a neural model: from the user, else from the files that Optimum, sentence-transformers and fastembed write.
+"""Read the settings of a neural model that the user does not give from the files in its folder.
+
+Optimum, sentence-transformers and fastembed write these files:
 
 | file | what is read |
 |---|---|
@@ -19,21 +21,22 @@ from sublex_neural.files import ModelFolder, read_json
 # The places of a model within a folder, in the order in which they are tried: Optimum's, sentence-transformers', and fastembed's.
 MODELS = ("model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 TOKENIZER = "tokenizer.json"
-# The poolings and the kinds of what they return. "pairs" is no pooling that a user names: the model scores pairs.
+# The poolings that users can name, with the kind of result of each. Models that score pairs have the pooling "pairs".
 POOLINGS = {"cls": "dense", "mean": "dense", "none": "dense", "splade": "sparse", "tokens": "late"}
-# Pieces that are read of a text if no file says how many the model takes.
+# The number of pieces that are read of a text, if no file says how many the model takes.
 LENGTH = 512
-# A tokenizer writes a huge number where it knows no limit.
+# A tokenizer that has no limit writes a number of this size or more.
 NO_LIMIT = 1_000_000
-# Models whose first positions stand for no piece: the positions begin after the number of the piece for padding.
+# The types of models that number positions from the number of the padding piece on, so that fewer remain for pieces.
 SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer")
 
 
 class ModelSettings(NamedTuple):
-    """How a model is used. `prefixes` come before the texts of queries and documents. `length` counts pieces.
+    """How a model is used.
 
-    `pooling` is one of `POOLINGS`, "pairs", or None if nothing tells it. `vocabulary` is the number of pieces that the
-    model's own configuration names, or None.
+    `prefixes` are put before the texts of queries and of documents. `length` is the largest number of pieces of a text.
+    `pooling` is one of `POOLINGS`, "pairs", or None if no file names it. `vocabulary` is the number of pieces that the
+    model's configuration states, or None.
     """
 
     model: str
@@ -46,7 +49,7 @@ class ModelSettings(NamedTuple):
 
 
 class GivenSettings(NamedTuple):
-    """The values of the parameters as the user gave them; None where the files decide."""
+    """The values of the parameters that the user gave; None for those that the files decide."""
 
     pooling: str | None = None
     normalise: bool | None = None
@@ -81,7 +84,7 @@ def settings_of(folder: ModelFolder, given: GivenSettings) -> ModelSettings:
 
 
 def _modules(folder: ModelFolder) -> list[tuple[str, str]]:
-    """Return the kinds and the folders of the modules of a model of sentence-transformers. Other models have none."""
+    """Return the kind and the folder of each module of a sentence-transformers model; nothing for other models."""
     if not folder.has("modules.json"):
         return []
     listed = read_json(folder.place("modules.json"))
@@ -130,7 +133,7 @@ def _of_pooling(folder: ModelFolder, name: str) -> str:
 
 
 def _prefixes(folder: ModelFolder, given: tuple[Any, ...] | None) -> tuple[str, str]:
-    """Return what comes before the text of a query and of a document."""
+    """Return the texts that are put before a query and before a document."""
     if given is not None:
         if len(given) != 2 or not all(isinstance(text, str) for text in given):
             raise InputError(

@@ -1,7 +1,8 @@
-"""Learned sparse weights: documents and queries are weights of terms, and a score is the sum of their products.
+"""Learned sparse weights: documents and queries are weights of terms, and a score is the sum of products over shared
+terms.
 
-T. Formal, B. Piwowarski and S. Clinchant, SPLADE: Sparse lexical and expansion model for first stage ranking, SIGIR 2021.
-The engine keeps a posting list for each term and adds up the products by these lists.
+T. Formal, B. Piwowarski and S. Clinchant, SPLADE: Sparse lexical and expansion model for first stage ranking, SIGIR
+2021. The engine keeps a posting list for each term and adds up the products by these lists.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ WORD = re.compile(r"\w+")
 
 
 class SparseQuery(NamedTuple):
-    """The weights of a query by the numbers of terms, the weights of terms that no document has, and the text."""
+    """A query: the weights of its terms by their numbers, the weights of terms that no document has, and its text."""
 
     weights: dict[int, float]
     unknown: dict[str, float]
@@ -40,7 +41,9 @@ class SparseQuery(NamedTuple):
 
 
 class SparseRepresentation(Representation):
-    """Weights of terms that were given to the index. Queries come with weights of their own."""
+    """Weights of terms that another program computed and the user added to the index. Each query comes with its own
+    weights.
+    """
 
     version = 1
     reads = "rows"
@@ -51,7 +54,7 @@ class SparseRepresentation(Representation):
         self.name, self._expression = vectors, f"sparse({vectors})"
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Take the layout and the hash of the rows that are given, and the terms."""
+        """Take the layout and the hash of the given rows, and the terms."""
         if job.given is None:
             raise InputError(f"Weights are not fitted; add them again: sublex vectors add INDEX {self.name} FILE")
         self._take(job.given)
@@ -68,7 +71,9 @@ class SparseRepresentation(Representation):
         return {term: number for number, term in enumerate(self.tokens)}
 
     def save(self, store: Store) -> None:
-        """Store the terms, the type and step of the weights, and the hash of the values, so that others have another fingerprint."""
+        """Store the terms, the type and step of the weights, and the hash of the values, so that other values give
+        another fingerprint.
+        """
         store.put("terms", list(self.tokens))
         store.put("type", np.array([list(TYPES).index(self.layout.stored)], np.int32))
         store.put("step", np.array([self.layout.step], np.float32))
@@ -90,7 +95,9 @@ class SparseRepresentation(Representation):
         return self.layout.blank(len(inputs))
 
     def transform(self, inputs: csr_array) -> csr_array:
-        """Return the weights of documents, float32, with a column for each of `terms`. The row of a document without weights is empty."""
+        """Return the weights of documents (float32), with a column for each term. The row of a document without weights
+        is empty.
+        """
         return self.layout.weights(inputs)[:, : self.layout.terms]
 
     def column_names(self) -> Sequence[str]:
@@ -98,7 +105,7 @@ class SparseRepresentation(Representation):
         return self.tokens
 
     def covers(self, view: View) -> np.ndarray:
-        """Return for each document whether weights were added since it came."""
+        """Return for each document whether it was in the index when the weights were added."""
         covered: np.ndarray = view.once("covered", lambda: ~view.map_rows(self.layout.marked))
         return covered
 
@@ -119,13 +126,13 @@ class SparseRepresentation(Representation):
         return SparseQuery(known, {term: w for term, w in found.items() if term not in self._numbers}, query.text)
 
     def query_weights(self, query: SparseQuery) -> Mapping[int, float]:
-        """Return the weights of a query by the numbers of terms."""
+        """Return the weights of a query's terms by the numbers of the terms."""
         return query.weights
 
     def explain(self, query: SparseQuery, view: View, doc: int) -> Explanation:
         """Return the score as the products of the terms that query and document share, largest first.
 
-        A term that a text does not contain is marked as an expansion of it.
+        A term that the text of the query or document does not contain is marked as an expansion of this text.
         """
         row = self.layout.weights(view.rows(np.array([doc])))
         own = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
@@ -163,9 +170,9 @@ class SparseRepresentation(Representation):
 
 
 def terms_in(view: View, text: str, terms: Sequence[str]) -> set[str]:
-    """Return those of some terms that a text contains: as a word, as a term of the index, or as a piece of a word.
+    """Return the terms of `terms` that a text contains: as a word, as a term of the index, or as a piece of a word.
 
-    A word whose pieces are all among the terms contains these pieces, as WordPiece cuts words.
+    A word has pieces if they are all in `terms` and make up the word, as WordPiece cuts words.
     """
     written = {term[1:] if term[:1] in STARTS else term: term for term in terms}
     words = set(WORD.findall(text.lower())) | set(WORD.findall(text))
@@ -176,7 +183,9 @@ def terms_in(view: View, text: str, terms: Sequence[str]) -> set[str]:
 
 
 def _pieces(word: str, known: Mapping[str, str]) -> list[str]:
-    """Return the longest pieces that make up a word, from the left; none if a part of the word is no piece."""
+    """Return the pieces that make up a word: from the left, always the longest piece in `known`; nothing if a part is
+    no piece.
+    """
     pieces, begin = [], 0
     while begin < len(word):
         mark = CONTINUES if begin else ""

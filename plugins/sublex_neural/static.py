@@ -22,17 +22,17 @@ from sublex_neural.wordpiece import WordPiece, read_wordpiece
 MODEL = "model.safetensors"
 # The names of the vectors in the files of model2vec and of sentence-transformers.
 NAMES = ("embeddings", "embedding.weight")
-# Raised when the same files and texts give other vectors.
+# Increased when the same files and texts give other vectors.
 VERSION = 1
-# Pieces that model2vec reads of a text if its settings do not say.
+# The number of pieces that model2vec reads of a text, if its settings do not state one.
 LENGTH = 512
 
 
 class StaticEncoder:
-    """An encoder that looks up a vector for each piece of a text and returns their mean.
+    """An encoder that returns the mean of stored vectors: one for each piece of a text.
 
-    The folder has `model.safetensors`, `tokenizer.json` and `config.json`. The piece for unknown words does not count.
-    A text without a known piece gets a vector of zeros.
+    The folder has `model.safetensors`, `tokenizer.json` and `config.json`. Unknown words are left out. A text without a
+    known piece gets a vector of zeros.
     """
 
     kind = "dense"
@@ -53,7 +53,7 @@ class StaticEncoder:
 
     @cached_property
     def _settings(self) -> tuple[bool, int | None]:
-        """Whether vectors are brought to length 1, and the number of pieces that are read, None for all."""
+        """Whether vectors are scaled to length 1, and the number of pieces that are read of a text, None for all."""
         config, (normalise, length) = self._files.json("config.json"), self.given
         stored = config.get("max_length", LENGTH)
         if stored is not None and (type(stored) is not int or stored < 1):
@@ -69,7 +69,7 @@ class StaticEncoder:
 
     @cached_property
     def _vectors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The vectors, the number of the vector of each piece, and the weight of each piece."""
+        """The vectors, the number of each piece's vector, and the weight of each piece (None if all are 1)."""
         path = self._files.place(MODEL)
         arrays, pieces = read_arrays(path), len(self._tokenizer.pieces)
         vectors = next((arrays[name] for name in NAMES if name in arrays), None)
@@ -99,14 +99,14 @@ class StaticEncoder:
             raise InputError(f"{self.folder} has {vectors.nbytes:,} bytes of vectors, more than --memory allows.")
 
     def encode(self, texts: Sequence[str], role: str) -> Encoded:
-        """Return a row for each text. Rows depend on their text alone: they are the same in any batch."""
+        """Return a row for each text. A row depends on its text alone, so it is the same in any batch."""
         vectors, places, weights = self._vectors
         normalise, length = self._settings
         tokenizer, cut = self._tokenizer, 0
         unknown = tokenizer.numbers[tokenizer.unknown]
         rows = np.zeros((len(texts), vectors.shape[1]), np.float32)
         for row, text in zip(rows, texts, strict=True):
-            # What is cut is counted before unknown words are left out, as in model2vec.
+            # A text is cut before its unknown words are left out, as in model2vec.
             pieces = tokenizer.encode(text)
             if length is not None and len(pieces) > length:
                 cut, pieces = cut + 1, pieces[:length]
@@ -125,5 +125,5 @@ class StaticEncoder:
         return Encoded(rows, cut=cut)
 
     def about(self) -> Mapping[str, str]:
-        """Return what computes the vectors."""
+        """Return the program that computes the vectors."""
         return {"runtime": f"numpy {np.__version__}"}

@@ -1,4 +1,4 @@
-"""The encoder `tokens`: the pieces of a query with stored weights, as inference-free SPLADE encodes queries.
+"""The encoder `tokens`: it looks up a stored weight for each piece of a query, as inference-free SPLADE does.
 
 Documents are encoded by a model, and queries by a table. Z. Geng et al., Towards competitive search relevance for
 inference-free learned sparse retrievers, 2024, arXiv:2411.04403; C. Lassance and S. Clinchant, An efficiency study for
@@ -21,17 +21,17 @@ from sublex_neural.files import ModelFolder, identity_of, read_json, refuse_pick
 from sublex_neural.safetensors import read_arrays
 from sublex_neural.wordpiece import WordPiece, read_wordpiece
 
-# The table of weights in the models of OpenSearch.
+# The name of the table of weights in the models of OpenSearch.
 TABLE = "idf.json"
-# Raised when the same files and texts give other weights.
+# Increased when the same files and texts give other weights.
 VERSION = 1
 
 
 class TokensEncoder:
-    """An encoder of queries: each piece of the query has the weight that a table gives it, however often it occurs.
+    """An encoder of queries: each piece of a query has its weight from a table, however often it occurs.
 
-    The table is a JSON file with an object of pieces and weights, by default `idf.json` of the folder, or a safetensors
-    file with one array of a weight for each piece. Pieces without a weight, or with the weight 0, are left out.
+    The table is a JSON object of pieces with their weights, by default `idf.json` of the folder, or a safetensors file
+    with one array that has the weight of each piece. Pieces without a weight, or with the weight 0, are left out.
     """
 
     kind = "sparse"
@@ -74,7 +74,7 @@ class TokensEncoder:
                 "name the table of this tokenizer."
             )
         weights = np.zeros(len(self._tokenizer.pieces), np.float32)
-        # A whole number of JSON may be beyond float32.
+        # A whole number in JSON may be too large for float32.
         found = [min(weight, 1e300) for weight in table.values()]
         with np.errstate(over="ignore"):
             weights[[numbers[piece] for piece in table]] = found
@@ -95,7 +95,7 @@ class TokensEncoder:
         return identity_of("tokens", VERSION, self._tokenizer.identity, self._weights.tobytes().hex())
 
     def encode(self, texts: Sequence[str], role: str) -> Encoded:
-        """Return the weights of queries. Rows depend on their text alone."""
+        """Return the weights of queries. A row depends on its text alone. Raise `InputError` for documents."""
         from scipy.sparse import csr_array
 
         if role != "query":
@@ -111,5 +111,5 @@ class TokensEncoder:
         return Encoded(matrix, [self._tokenizer.pieces[piece] for piece in columns.tolist()])
 
     def about(self) -> Mapping[str, str]:
-        """Return what computes the weights."""
+        """Return a name of what computes the weights."""
         return {"runtime": "a table of weights"}

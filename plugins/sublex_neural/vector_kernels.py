@@ -1,7 +1,8 @@
 """Kernels that compare rows with a vector, or with all tokens of a query, in float64 and in a fixed order.
 
-Rows may have further columns after those of the vector, which are not read. Each sum is kept in eight parts, which a
-processor adds at the same time: with four, it waits for each addition. Callers check that the rows are wide enough.
+Rows may have more columns than the vector; these are not read. Each sum is kept in eight parts, so that a processor can
+add to several at the same time; with four parts, it would wait for each addition. Callers check that the rows are wide
+enough.
 """
 
 import numpy as np
@@ -74,7 +75,9 @@ def _distance(row, vector, width):
 
 @kernel((MATRIX, F64, F64, F64))
 def products(rows, vector, sums, squares):
-    """Set sums[k] to the product of row k with a vector, and squares[k] to its product with itself, if there are squares."""
+    """Set sums[k] to the product of row k and a vector. If `squares` is not empty, set squares[k] to the product of row
+    k with itself.
+    """
     width = len(vector)
     if not len(squares):
         for k in range(len(sums)):
@@ -95,12 +98,12 @@ def distances(rows, vector, sums):
 
 @kernel((MATRIX, I64, COLUMNS, F64, F64, I64, F64))
 def largest_products(rows, starts, query, sums, best, places, work):
-    """Set sums[d] to the sum, over the columns of the query, of the largest product with a row of document d.
+    """Set sums[d] to the sum over the columns of `query` of the largest product with a row of document d.
 
-    Document d has the rows starts[d] up to starts[d + 1]; if it has none, sums[d] stays. Afterwards `best` and `places`
-    have the largest products of the last document with rows, and the numbers of these rows in the document. Of equal
-    products the first counts. Four entries are multiplied with all columns at a time, which a processor does with
-    several columns at once.
+    The rows of document d are starts[d] up to starts[d + 1]; if it has none, sums[d] is not changed. Afterwards, `best`
+    and `places` have the largest products of the last document that has rows, and the numbers of the rows within this
+    document. Of equal products, the first row counts. `work` is working memory. Four entries of a row are multiplied
+    with all columns at a time, which a processor does for several columns at once.
     """
     width, count = query.shape
     last = width // 4 * 4

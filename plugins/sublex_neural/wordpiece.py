@@ -1,8 +1,8 @@
-"""WordPiece, the tokenizer of BERT, in Python alone: a text to the numbers of its pieces.
+"""WordPiece, the tokenizer of BERT, in Python alone: it cuts a text into pieces and returns their numbers.
 
-It reads `tokenizer.json` of the package `tokenizers`, or `vocab.txt`, and gives the pieces that `tokenizers` gives. J.
-Devlin et al., BERT: Pre-training of deep bidirectional transformers for language understanding, NAACL 2019; M. Schuster
-and K. Nakajima, Japanese and Korean voice search, ICASSP 2012. A tokenizer with other rules is refused.
+It reads `tokenizer.json` of the package `tokenizers`, or `vocab.txt`, and returns the same pieces as `tokenizers`.
+Tokenizers with other rules are refused. J. Devlin et al., BERT: Pre-training of deep bidirectional transformers for
+language understanding, NAACL 2019; M. Schuster and K. Nakajima, Japanese and Korean voice search, ICASSP 2012.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sublex_neural.files import ModelFolder, identity_of, open_file, read_json
 
 VOCABULARY = "vocab.txt"
 TOKENIZER = "tokenizer.json"
-# Bytes of a list of words, and characters of a piece.
+# The most bytes of a list of words, and the most characters of a piece.
 LONGEST_LIST = 1 << 26
 LONGEST_PIECE = 1_000
-# Words whose pieces are remembered.
+# The number of words whose pieces are remembered.
 REMEMBERED = 1 << 18
 # The ideographs that BERT separates. The seventh range begins at 2B920, as in Google's code and all that followed it.
 _IDEOGRAPHS = re.compile(
@@ -37,11 +37,11 @@ _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 @dataclass(frozen=True)
 class WordPiece:
-    """A vocabulary of pieces, and how a text is cut into words.
+    """A vocabulary of pieces, and the rules by which a text is cut into words.
 
-    `pieces` has each piece at its number; a number without a piece has "". `unknown` is the piece of words that cannot be
-    cut, and `prefix` begins each piece within a word. Words of more than `longest` characters are unknown. `specials` are
-    texts that stand for one piece each, wherever they are found, such as "[MASK]".
+    `pieces` has each piece at its number, and "" at a number without a piece. `unknown` is the piece of words that
+    cannot be cut, and `prefix` begins each piece that continues a word. Words of more than `longest` characters are
+    unknown. `specials` are texts that are one piece each wherever they occur, such as "[MASK]".
     """
 
     pieces: tuple[str, ...]
@@ -74,7 +74,7 @@ class WordPiece:
         }  # fmt: skip
 
     def encode(self, text: str) -> list[int]:
-        """Return the numbers of the pieces of a text, without special pieces at its ends."""
+        """Return the numbers of the pieces of a text. No special pieces are added at its ends."""
         if self._special is None:
             return self._encode(text)
         found: list[int] = []
@@ -104,7 +104,7 @@ class WordPiece:
         return found
 
     def words(self, text: str) -> list[str]:
-        """Return the words of a text, in the letters of the vocabulary. Each mark of punctuation is a word."""
+        """Return the words of a text, normalised as the vocabulary is. Each punctuation mark is a word."""
         if not text.isascii():
             text = self._normal(text)
         else:
@@ -147,7 +147,7 @@ class WordPiece:
 
 
 def _clean(character: str) -> str:
-    """Return a space for white space, nothing for other characters that control, and else the character."""
+    """Return a space for white space, "" for other control characters, and any other character unchanged."""
     if character in "\t\n\r ":
         return " "
     if character == "\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co"):
@@ -156,12 +156,12 @@ def _clean(character: str) -> str:
 
 
 def is_mark(text: str) -> bool:
-    """Return whether a text is one mark of punctuation."""
+    """Return whether a text is a single punctuation mark."""
     return text in _ASCII_MARKS or (len(text) == 1 and text > "\x7f" and unicodedata.category(text)[0] == "P")
 
 
 def _cut(run: str) -> list[str]:
-    """Return the words of a run without white space: marks of punctuation, and what stands between them."""
+    """Return the words of a text without white space: punctuation marks, and the parts between them."""
     if run.isalnum():
         return [run]
     words, begin = [], 0
@@ -189,7 +189,7 @@ def restored(stored: Any) -> WordPiece:
 
 
 def _checked(made: WordPiece, path: str) -> WordPiece:
-    """Return a tokenizer. Raise `InputError` if its values contradict each other."""
+    """Return `made`. Raise `InputError`, which names `path`, if its values contradict each other."""
     missing = [piece for piece in (made.unknown, *made.specials) if piece not in made.numbers]
     if missing:
         raise InputError(f"{path} has no piece {missing[0][:40]!r}, which its tokenizer needs.")
@@ -201,7 +201,9 @@ def _checked(made: WordPiece, path: str) -> WordPiece:
 
 
 def read_wordpiece(folder: ModelFolder) -> WordPiece:
-    """Return the tokenizer of a folder: of `tokenizer.json`, or of `vocab.txt` and `tokenizer_config.json`."""
+    """Return the tokenizer in a folder, read from `tokenizer.json`, or else from `vocab.txt` and
+    `tokenizer_config.json`.
+    """
     if folder.has(TOKENIZER):
         path = folder.place(TOKENIZER)
         return _checked(_of_json(read_json(path), path), path)

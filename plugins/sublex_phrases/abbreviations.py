@@ -14,7 +14,7 @@ import numpy as np
 from sublex.contracts.base import Break
 from sublex_phrases.text import JoinedTexts
 
-# The smallest and the largest number of letters of an abbreviation, and the number of definitions from which it counts.
+# The smallest and the largest number of letters of an abbreviation, and the least number of its definitions.
 SHORTEST, LONGEST, DEFINITIONS = 2, 8, 2
 # An abbreviation stands for a phrase only if two shares are at least this large: the share of its definitions that name
 # the phrase, and the share of the word's occurrences that are written as an abbreviation. "ITS" fails, because most
@@ -24,10 +24,9 @@ Sequence = tuple[int, ...]
 
 
 def definitions(text: JoinedTexts, places: list[tuple[int, int]]) -> dict[int, Counter[Sequence]]:
-    """Return for each abbreviation the sequences that the text defines as its meaning, with the number of definitions
-    of each sequence.
+    """Return for each abbreviation, given as its unit, the sequences of units that the text defines as its meaning.
 
-    An abbreviation is a unit. `places` is the result of `defining_places`.
+    With each sequence comes the number of its definitions. `places` is the result of `defining_places`.
     """
     found: dict[int, Counter[Sequence]] = {}
     for begin, place in places:
@@ -36,7 +35,8 @@ def definitions(text: JoinedTexts, places: list[tuple[int, int]]) -> dict[int, C
 
 
 def defining_places(text: JoinedTexts, most: int) -> list[tuple[int, int]]:
-    """Return where the text defines abbreviations: the places where the phrase begins and where the abbreviation stands.
+    """Return where the text defines abbreviations, as pairs of the place where the phrase begins and the place of the
+    abbreviation.
 
     A phrase has at most `most` words and ends before the abbreviation.
     """
@@ -62,8 +62,8 @@ def _letters(word: str) -> str:
 
 
 def _begin(text: JoinedTexts, place: int, letters: str, most: int) -> int:
-    """Return the place where the phrase before an abbreviation begins; -1 if the abbreviation's letters do not fit the
-    words before it.
+    """Return the place where the phrase before an abbreviation begins; -1 if the letters do not fit the words before
+    it.
 
     The abbreviation is at `place`, and `letters` are its letters. The phrase has at most `most` words.
     """

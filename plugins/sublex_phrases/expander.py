@@ -18,8 +18,8 @@ from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.read_list import ListedPhrase, read_list
 from sublex_phrases.text import read_text
 
-# Bytes that fitting takes for each word of the text; and words of the text for each indexed word, since stop words are
-# not indexed.
+# The bytes of memory that fitting takes for each word of the text, and the number of words of the text for each indexed
+# word: stop words are not indexed.
 BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
 # The number of phrases that the model's card shows.
 CARD_PHRASES = 10
@@ -32,8 +32,8 @@ class Phrases(Fittable):
     query the words of its phrase, and to a phrase its abbreviations.
     """
 
-    # Version 3: words have roles, and variants of terms are units of their own. Version 4: the roles of words and their
-    # idf are stored, so that other models find rare phrases.
+    # Version 3: words have roles (see `roles.py`), and variants of terms are units of their own. Version 4: the roles
+    # and the idf of words are stored, so that other models find rare phrases.
     version = 4
     docs = 0
     phrases: PhraseList
@@ -48,7 +48,7 @@ class Phrases(Fittable):
             )
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the arrays over all words."""
+        """Return the bytes of memory that fitting takes for the arrays over all words."""
         return BYTES_PER_WORD * WORDS_PER_TERM * int(corpus.lengths.sum())
 
     @property
@@ -152,12 +152,14 @@ class Phrases(Fittable):
 
 
 def _in_order(term: str) -> Sequence[str]:
-    """Return the words that a term of a query writes one directly after another: several for an operator `#1`."""
+    """Return the words that must follow one another for a term of a query: several words for an operator `#1`, else the
+    term.
+    """
     if isinstance(term, Operator) and term.kind is OperatorKind.ORDERED and term.width == 1:
         return term.parts
     return [term]
 
 
 def _holds(order: list[str], words: list[str]) -> bool:
-    """Return whether a query whose terms are `order` has `words` in their order, one directly after another."""
+    """Return whether a query whose terms are `order` has the terms `words` one directly after another."""
     return any(order[k : k + len(words)] == words for k in range(len(order) - len(words) + 1))

@@ -17,12 +17,15 @@ from sublex_phrases.roles import Roles
 from sublex_phrases.segmentation import Segmentation
 from sublex_phrases.text import JoinedTexts, Run
 
-# The text is divided into this many parts; one call counts the occurrences in a part.
+# The number of parts into which the text is divided. One call counts the occurrences in one part.
 PARTS = 8
 
 
 def count_uses(text: JoinedTexts, ngrams: Ngrams, run: Run = map) -> np.ndarray:
-    """Return how often each node occurs, by the ways to occur: a row for each node, with the columns of `mining_kernels`."""
+    """Return how often each node occurs in several ways, such as between quotes or after a wall.
+
+    The result has a row for each node, with the columns that `mining_kernels` names.
+    """
 
     def count(part: tuple[int, int]) -> np.ndarray:
         return kernels.count_uses(
@@ -41,8 +44,9 @@ def features(
 ) -> np.ndarray:
     """Return a row of features for each node, in the order of `phrase_list.NAMES`.
 
-    `roles` has the roles of units. The last column, `named`, is filled later. `done` is the segmentation that says
-    where the nodes occur; without one, they occur everywhere, and texts do not come back to them.
+    `uses` is the result of `count_uses`, and `roles` has the roles of units. The last column, `named`, is filled later.
+    `done` is the segmentation that says where the nodes occur. Without it, all occurrences count, and the feature
+    `again` is 0.
     """
     rectified = ngrams.counts if done is None else done.counts
     counts, units = ngrams.counts.astype(np.float64), ngrams.sequences()
@@ -91,7 +95,7 @@ def features(
 
 
 def _again(text: JoinedTexts, done: Segmentation) -> np.ndarray:
-    """Return for each node the logarithm of its number of occurrences in a text that has any."""
+    """Return for each node the logarithm of its mean number of occurrences in the texts that have it."""
     nodes = len(done.counts)
     df = count_documents(np.where(done.found < 0, nodes, done.found).astype(np.int32), text.ends, nodes + 1)[:nodes]
     return np.log((done.counts + 0.5) / (df + 0.5))
@@ -120,11 +124,11 @@ def _concordance(ngrams: Ngrams, counts: np.ndarray, text: JoinedTexts) -> tuple
 
 
 def _extensions(shorter: np.ndarray, ngrams: Ngrams) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays with a value for each node.
+    """Return how the longer nodes of one unit more explain each node, as two arrays with a value for each node.
 
-    A node is extended by one unit to a longer node; `shorter` has for each node the node that it extends, on one side.
-    The first array has the share of the node's occurrences that belong to its most frequent extension. The second array
-    has the entropy of the units by which the node is extended.
+    `shorter` has for each node the node without its last unit, or without its first. The first array has the share of a
+    node's occurrences that belong to its most frequent extension. The second array has the entropy of the units by
+    which the node is extended.
     """
     counts = ngrams.counts.astype(np.float64)
     longer = np.flatnonzero(shorter >= 0)

@@ -25,9 +25,9 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def binned(features: np.ndarray) -> np.ndarray:
-    """Return the bin of each value of `features`, from 0 to 255 (uint8).
+    """Return the number of the bin of each value of `features`, from 0 to 255 (uint8).
 
-    Each column has its own bins. All bins of a column have about the same number of distinct values.
+    Each column is divided into bins of its own. All bins of a column have about the same number of distinct values.
     """
     bins = np.empty(features.shape, np.uint8)
     for column in range(features.shape[1]):
@@ -43,9 +43,9 @@ def likeness(
     """Return for each row of `features` how similar it is to the good rows, from 0 to 1.
 
     `good` has the numbers of the good rows. At least one row must be good, and at least one must not be good. `run`
-    calls a function for each of many items and may do so in parallel. The result does not depend on `run`. With
-    `levels`, the unlabelled rows are drawn so that their levels are distributed as those of the good rows. So the level
-    itself, such as the frequency of a word, does not tell good rows from others.
+    calls a function for each of many items and may do so in parallel; the result does not depend on it. `levels` has a
+    number for each row, such as the logarithm of a word's frequency. With `levels`, the unlabelled rows are drawn so
+    that their levels are distributed as those of the good rows, so that the level does not tell good rows from others.
     """
     bins = binned(features)
     labels = np.zeros(len(bins), np.uint8)
@@ -73,8 +73,9 @@ def likeness(
 
 
 def _like(good: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the probability with which each other row is drawn, so that the drawn rows have the levels of the good
-    rows.
+    """Return the probabilities with which rows are drawn, so that the drawn rows have the levels of the good rows.
+
+    `good` has the levels of the good rows, and `others` those of the rows from which rows are drawn.
     """
     size = int(max(good.max(), others.max())) + 1
     share = np.bincount(good, minlength=size) / np.maximum(np.bincount(others, minlength=size), 1)

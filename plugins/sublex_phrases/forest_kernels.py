@@ -110,7 +110,7 @@ def _divide(bins, rows, begin, end, feature, cut):
 
 @kernel((BINS, U8, I32, U8, I32, F64, F64, I32))
 def vote(bins, drawn, features, cuts, children, values, sums, votes):
-    """Let a tree judge the rows on which it was not grown: add the value of each row to `sums`, and 1 to `votes`.
+    """Let a tree judge the rows on which it was not grown: add the value of the row's leaf to `sums`, and 1 to `votes`.
 
     `drawn` is 1 for the rows on which the tree was grown.
     """

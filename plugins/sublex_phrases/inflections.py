@@ -15,7 +15,9 @@ ENDINGS = {("", "es"), ("", "en"), ("y", "ies"), ("is", "es"), ("on", "a"), ("um
 
 
 def is_inflection(word: str, other: str) -> bool:
-    """Return whether two words with the same stem differ as inflections do: by one letter at the end, or by ENDINGS."""
+    """Return whether two words with the same stem differ as inflections do: by one letter at the end, or by a pair of
+    ENDINGS.
+    """
     shared = 0
     while shared < min(len(word), len(other)) and word[shared] == other[shared]:
         shared += 1
@@ -26,10 +28,11 @@ def is_inflection(word: str, other: str) -> bool:
 def variants_of(
     written: Sequence[str], terms: np.ndarray, counts: np.ndarray, least: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the term and the forms, in lower case, of each group of inflections that is a variant of its term.
+    """Yield the variants of terms: groups of inflections that become units of their own.
 
-    `terms` has the term of each surface, -1 for stop words, and `counts` the number of its occurrences. The most
-    frequent group of a term is no variant, and neither are groups that occur less than `least` times.
+    For each group, its term and its forms in lower case are returned. `written` has the written surfaces, `terms` the
+    term of each surface, -1 for stop words, and `counts` its number of occurrences. The most frequent group of a term
+    is no variant, and neither is a group with less than `least` occurrences.
     """
     forms: dict[int, dict[str, int]] = {}
     for k in np.flatnonzero((terms >= 0) & (counts > 0)).tolist():
@@ -47,7 +50,11 @@ def variants_of(
 
 
 def _groups(counts: dict[str, int]) -> list[list[str]]:
-    """Return words in groups. A word joins the first group whose most frequent word it is an inflection of."""
+    """Return words in groups of inflections. A word joins the first group of whose most frequent word it is an
+    inflection.
+
+    `counts` has the words with their numbers of occurrences.
+    """
     groups: list[list[str]] = []
     for word in sorted(counts, key=lambda word: (-counts[word], word)):
         own = next((group for group in groups if is_inflection(group[0], word)), None)

@@ -1,5 +1,5 @@
-"""Find the other names of a phrase: single words that abbreviate it, and words that are the phrase without its space,
-as "database" is "data base".
+"""Find the other names of a phrase: single words that abbreviate it, and words that are written like the phrase without
+its spaces, as "database" and "data base".
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ def other_names(
     """Return for each phrase of several words the nodes of the single words that also name the phrase.
 
     With each node comes the number of definitions that make the word an abbreviation of the phrase. `forms` has the
-    forms of each phrase, and `main` the sequence for which each abbreviation stands. A word names at most one phrase.
+    written forms of each phrase, and `main` the sequence that each abbreviation stands for. A word names at most one
+    phrase.
     """
     single = {unit: node for node, unit in enumerate(ngrams.last[: ngrams.singles].tolist())}
     defined = ngrams.nodes(sequence for sequence, _ in main.values())

@@ -1,10 +1,10 @@
 """Mine the phrases of a collection.
 
-Frequent sequences of words are found and judged. Their occurrences are counted where segmentation finds them, and they
-are merged with their abbreviations.
+Frequent sequences of words are found and judged. A segmentation of the text then decides where each is used as a
+phrase, and only these occurrences count. Phrases are merged with their abbreviations.
 
 The steps are those of SegPhrase (X. Liu et al. 2015): candidates, quality, segmentation; then quality and segmentation
-again, with the counts that segmentation computed. The labels come from the text itself.
+again, with the counts that segmentation computed. The good examples come from the text itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from sublex_phrases.roles import Roles, learn_names, learn_roles, unknown_roles
 from sublex_phrases.segmentation import Segmentation, rectify, segment
 from sublex_phrases.text import JoinedTexts, Run
 
-# The number of words of the longest phrase, and the rounds of segmentation before and after the second judgement.
+# The number of words of the longest phrase, and the rounds of segmentation before and after the second judgement of
+# quality.
 MOST_WORDS, ROUNDS = 6, (3, 1)
 # The number of steps that are reported as progress.
 STEPS = 8
@@ -135,7 +136,7 @@ def _judged(
     run: Run,
     progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, Segmentation]:
-    """Return the quality of each node, and the segmentation that uses the quality of the sequences of several words.
+    """Return the quality of each node, and the segmentation by the quality of the sequences of several words.
 
     `uses` is the result of `count_uses`, and `roles` of `_roles`. `known` are the nodes that are known to be phrases.
     """
@@ -170,8 +171,9 @@ def _described(
 ) -> Mined:
     """Return the phrases with their forms and abbreviations, in the order that `Mined` describes.
 
-    `nodes` are the nodes of the phrases, and `final` is the last segmentation. `main` has the sequence for which each
-    abbreviation stands. A word that is another name of a phrase is no phrase itself.
+    `nodes` are the nodes of the phrases, `judged` has the quality of each node, and `table` its features. `final` is
+    the last segmentation. `main` has the sequence that each abbreviation stands for. A word that is another name of a
+    phrase is no phrase itself.
     """
     forms = written_forms(text, ngrams, final.found, nodes)
     names = other_names(text, ngrams, forms, main)

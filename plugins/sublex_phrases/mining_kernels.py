@@ -1,8 +1,8 @@
 """Kernels of phrase mining: they count sequences of words, the ways in which the sequences occur, and their written
 forms.
 
-`sublex.estimators.phrases.phrase_kernels` explains units, walls, nodes and `longest`. A node is a frequent sequence of units.
-Callers check the arguments.
+`sublex.estimators.phrases.phrase_kernels` explains units, walls, nodes and `longest`. A node stands for a frequent
+sequence of units. Callers check the arguments.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def find_suffixes(nodes, longer, count, suffixes):
 
 @kernel((I32, U8, U16, U8, I32, I32, int64, int64, int64))
 def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, nodes):
-    """Return how often each node occurs, by the ways to occur: a row for each node, with the columns named above.
+    """Return how often each node occurs in each of several ways: a row for each node, with the columns named above.
 
     Only occurrences that begin at a place from `begin` up to `end` are counted. `capitals` says for each word whether
     it begins with a capital letter. `nodes` is the number of nodes.

@@ -11,10 +11,10 @@ from sublex.errors import InputError
 from sublex_phrases.mining_kernels import count_longer, find_suffixes, place_longer
 from sublex_phrases.text import JoinedTexts, Run
 
-# The distinct sequences of a length are divided into this many parts, a power of two. It does not depend on the number
-# of workers.
+# The number of parts, a power of two, into which the distinct sequences of one length are divided. It does not depend
+# on the number of workers.
 PARTS = 4
-# Phrases cannot be told from other sequences if there are fewer sequences of two words that are no stop words.
+# The least number of frequent sequences of two words without stop words that mining needs.
 FEWEST = 30
 Sequence = tuple[int, ...]
 
@@ -91,7 +91,7 @@ class Ngrams(NamedTuple):
 def frequent(text: JoinedTexts, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
     """Return the sequences of up to `most` units that occur at least `support` times and cross no wall.
 
-    The sequences in `listed` and their parts are returned even if they are rare, provided that they occur at all.
+    The sequences in `listed` and their parts are returned even if they are rare, provided that they occur.
     """
     wanted = {
         sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)
@@ -140,11 +140,11 @@ def _longer(
     wanted: np.ndarray,
     run: Run,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the arrays of the nodes of `length` units, and for each place the node of this length that begins there.
-    Update `longest`.
+    """Return the arrays of the nodes of `length` units, and for each place of the text the node of this length that
+    begins there.
 
-    `nodes` has for each place the node of `length - 1` units, and `total` is the number of nodes of smaller lengths.
-    `wanted` has the keys of sequences that become nodes even if they are rare.
+    `longest` is updated. `nodes` has for each place the node of `length - 1` units, and `total` is the number of nodes
+    of fewer units. `wanted` has the keys of sequences that become nodes even if they are rare.
     """
     places = np.empty(len(nodes), np.int32)
 

@@ -25,8 +25,8 @@ def phrases(
 ) -> Shown:
     """List the phrases of an index with their quality: those of several words, then single words, both best first.
 
-    EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is written. CSV and
-    JSON add all features. You may edit the file and give it back: phrases(list="FILE").
+    EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is
+    written. CSV and JSON add all features. You may edit the file and fit its phrases: phrases(list="FILE").
 
     Args:
         number: Phrases to list.
@@ -53,7 +53,7 @@ def phrases(
 
 
 def _record(found: PhraseList, phrase: int, short: bool) -> dict[str, Any]:
-    """Return what is known of a phrase, or only what a table has room for."""
+    """Return a phrase as the values of a row: with `short` those of a table, else all that the model knows of it."""
     from sublex.estimators.phrases.phrase_list import NAMES
 
     name, abbreviations = found.names[phrase], found.abbreviations[phrase]
@@ -73,5 +73,5 @@ def _record(found: PhraseList, phrase: int, short: bool) -> dict[str, Any]:
 
 
 def _joined(value: Any) -> Any:
-    """Return the texts and counts of a record's member as one text for a cell."""
+    """Return a value as it stands in a cell: texts with their counts become one string, other values stay."""
     return "; ".join(f"{text} ({count})" for text, count in value.items()) if isinstance(value, dict) else value

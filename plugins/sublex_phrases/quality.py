@@ -14,15 +14,16 @@ from sublex_phrases.forest import likeness
 from sublex_phrases.ngrams import Ngrams
 from sublex_phrases.text import JoinedTexts, Run
 
-# The number of good phrases that a forest needs, and the share of the sequences that replace them if there are fewer.
+# The number of good phrases that a forest needs; and if there are fewer, the share of all sequences that are good
+# examples as well.
 ENOUGH, BEST_SHARE = 20, 0.1
-# A sequence with at least this quality is a phrase when the phrases that end with a word are counted.
+# The least quality of a sequence that counts as a phrase when, for each word, the phrases that end with it are counted.
 PHRASE = 0.5
 # The features whose ranks are summed, with their weights.
 RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
-# The features without which a sequence is no phrase, however good the others are: its words can be in a phrase, and one
-# of them tells something. If one of these features is below that of all good examples but this share, the quality falls
-# in proportion.
+# The features that a phrase needs, however good its other features are: its words can be in a phrase, and one of them
+# tells something. If the value of such a feature is below that of all good examples but the share UNUSUAL, the quality
+# falls in proportion.
 NEEDED, UNUSUAL, LEAST = ("begins", "ends", "content", "residual_idf"), 0.1, 1e-9
 # A sequence that begins or ends with a stop word, or begins with a number, is a phrase only if it has a hyphen in this
 # share of its occurrences.
@@ -37,9 +38,9 @@ def judge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the quality of each node, and the nodes that were used as good examples.
 
-    `table` has the features of all nodes, and `good` the nodes that are known to be phrases. Sequences of several words
-    are judged. The quality of a single word is 1, so that every text can be divided into words. The quality of a
-    sequence of several words without a letter is 0.
+    Sequences of several words are judged, and their quality is 0 if no word has a letter. Single words have the quality
+    1, so that every text can be divided into words. `table` has the features of all nodes, and `good` the nodes that
+    are known to be phrases. `seed` determines the forest.
     """
     quality = np.ones(len(table))
     several = np.flatnonzero(ngrams.lengths > 1)
@@ -58,7 +59,10 @@ def judge(
 
 
 def good_examples(ngrams: Ngrams, table: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return the nodes of good phrases: `known`, and if these are few, the sequences with the best features as well."""
+    """Return the nodes of good phrases: `known`, and if these are few, also the sequences with the best features.
+
+    `table` has the features of all nodes.
+    """
     if len(known) >= ENOUGH:
         return known
     several = np.flatnonzero(ngrams.lengths > 1)
@@ -68,11 +72,13 @@ def good_examples(ngrams: Ngrams, table: np.ndarray, known: np.ndarray) -> np.nd
 def judge_words(
     text: JoinedTexts, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, whole: np.ndarray, run: Run = map
 ) -> np.ndarray:
-    """Return `quality`, which holds the quality of sequences of several words, with the quality of single words added.
+    """Return `quality`, which has the quality of sequences of several words, with the quality of single words filled
+    in.
 
-    `whole` says for each node whether segmentation often enough leaves it whole. The good examples are words with which
-    many phrases end and which texts repeat, such as "network" and "algorithm". A forest finds the words that are used
-    like the good examples. Common words, single letters and words without a letter get the quality 0.
+    `whole` says for each node whether segmentation leaves it whole in enough of its occurrences. The good examples are
+    words with which many phrases end and which texts repeat, such as "network" and "algorithm". A forest finds the
+    words that are used like the good examples. Common words, single letters and words without a letter get the quality
+    0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]

@@ -16,24 +16,28 @@ from sublex_phrases.forest import likeness
 from sublex_phrases.segmentation import Segmentation
 from sublex_phrases.text import JoinedTexts, Run
 
-# Neighbours are told apart if they are among this many most frequent words.
+# The number of most frequent words that are told apart as neighbours; all other words count as one neighbour.
 NEIGHBOURS = 60
-# A word is judged if it occurs this often; a word that is not judged can do either with the probability UNKNOWN.
+# The least number of occurrences of a word that is judged. A word that is not judged begins a phrase, and ends one,
+# with the probability UNKNOWN.
 FEWEST, UNKNOWN = 5, 0.5
-# Each share of a neighbour is computed as if the word had this many more occurrences with usual neighbours.
+# The shares of a word's neighbours are computed as if the word had this many more occurrences with usual neighbours.
 PRIOR = 5.0
 # The numbers of letters of the endings whose words are compared.
 ENDINGS = (2, 3, 4)
 
 
 class Roles(NamedTuple):
-    """For each folded surface of a text, how likely it can begin a phrase, and how likely it can end one."""
+    """How likely each word can begin a phrase, and how likely it can end one.
+
+    A word is a folded surface: surfaces that differ only in capitals are one word.
+    """
 
     begins: np.ndarray
     ends: np.ndarray
 
     def of_units(self, text: JoinedTexts) -> Roles:
-        """Return the same for each unit: the mean over the occurrences of the unit."""
+        """Return the roles of units: for each unit the mean over its occurrences."""
         counts = np.maximum(text.counts, 1)
         folded = text.folded[text.surfaces]
         size = len(text.lexicon)
@@ -98,7 +102,7 @@ def learn_names(
 
 
 def _judged(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of what occurs often enough to be judged, and for each number its place among these, or -1."""
+    """Return the numbers of the items whose count is large enough, and for each item its place among these, or -1."""
     judged = np.flatnonzero(counts >= FEWEST)
     place = np.full(len(counts), -1, np.int64)
     place[judged] = np.arange(len(judged))
@@ -106,11 +110,11 @@ def _judged(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(text: JoinedTexts, rows: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, number: int) -> np.ndarray:
-    """Return for each of `number` rows the shares of its neighbours: of each frequent word, of a wall, and of all other
-    words, before it and after it.
+    """Return the shares of the neighbours of words or nodes, as an array with a row for each of `number` of them.
 
-    A row occurs at several places. `firsts` and `lasts` have the places of the first and of the last word of each
-    occurrence, and `rows` has its row, -1 for none.
+    The columns are the neighbours before, then those after: each frequent word, a wall, and all other words. `firsts`
+    and `lasts` have the places of the first and of the last word of each occurrence, and `rows` has the row to which
+    the occurrence belongs, -1 for none.
     """
     words, wall = text.folded[text.surfaces], NEIGHBOURS
     counts = np.bincount(words)
@@ -130,7 +134,9 @@ def _neighbours(text: JoinedTexts, rows: np.ndarray, firsts: np.ndarray, lasts: 
 
 
 def _endings(text: JoinedTexts, judged: np.ndarray) -> list[np.ndarray]:
-    """Return for each number of letters in `ENDINGS` the number of each judged word's ending of so many letters."""
+    """Return for each number of letters in `ENDINGS` an array with the number of each judged word's ending of this
+    length.
+    """
     words = [""] * (int(text.folded.max()) + 1)
     for number, word in zip(text.folded.tolist(), text.written, strict=True):
         words[number] = word.casefold()
@@ -142,8 +148,10 @@ def _endings(text: JoinedTexts, judged: np.ndarray) -> list[np.ndarray]:
 
 
 def _shares(groups: np.ndarray, examples: np.ndarray) -> np.ndarray:
-    """Return for each word the share of the good examples among the other words of its group, which is drawn to the
-    mean of all words.
+    """Return for each word the share of good examples among the other words of its group, smoothed towards the share
+    among all words.
+
+    `groups` has the group of each word, such as its ending, and `examples` the good words.
     """
     good = np.zeros(len(groups))
     good[examples] = 1.0

@@ -17,8 +17,8 @@ from sublex_phrases.text import JoinedTexts, Run
 
 # The largest share of the known good phrases that segmentation may divide.
 CUT_SHARE = 0.05
-# The range in which the logarithm of the penalty is searched, the number of search steps, and the number of parts of
-# the text.
+# The range in which the logarithm of the penalty is searched, the number of search steps, and the number of parts into
+# which the text is divided.
 PENALTIES, STEPS, PARTS = (-10.0, 10.0), 20, 8
 
 
@@ -73,11 +73,10 @@ def rectify(
     counts: np.ndarray,
     run: Run = map,
 ) -> Segmentation:
-    """Return the segmentation after `rounds` rounds. The first round uses `counts`; each later round uses the counts of
-    the round before.
+    """Return the segmentation after `rounds` rounds, each of which uses the counts that the round before computed.
 
-    `good` has nodes that are known to be phrases. The penalty of each round is chosen so that nearly all of the nodes
-    in `good` are left whole.
+    The first round uses `counts`. `good` has nodes that are known to be phrases. The penalty of each round is chosen so
+    that nearly all of the nodes in `good` are left whole.
     """
     for _ in range(rounds):
         log_penalty = _penalty(ngrams, counts, quality, good)
@@ -100,7 +99,7 @@ def _penalty(ngrams: Ngrams, counts: np.ndarray, quality: np.ndarray, good: np.n
 
 
 def _whole(ngrams: Ngrams, weighted: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Return for each of `nodes` whether its best segmentation is one segment if the node is a text of its own."""
+    """Return for each of `nodes` whether the best segmentation of its words alone is the node as one segment."""
     lengths = ngrams.lengths[nodes].astype(np.int64)
     ends = np.cumsum(lengths)
     longest, walls = (

@@ -1,5 +1,7 @@
-"""The text of a collection as phrase mining reads it. Units are numbers of words. Walls are places that no phrase
-crosses.
+"""The text of a collection as phrase mining reads it.
+
+A unit is the number of a word: of its term, of a variant of the term, or of a stop word. A surface is a written form of
+a word. Walls are places that no phrase crosses.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 class JoinedTexts:
     """All texts of a collection, end to end. `ends` has the place where each text ends.
 
-    `units`, `surfaces` and `breaks` have an entry for each word. `written` has the string of each surface.
+    `units`, `surfaces` and `breaks` have an entry for each word: its unit, its surface, and the break before it.
+    `written` has the string of each surface.
     """
 
     lexicon: Lexicon
@@ -35,8 +38,8 @@ class JoinedTexts:
 
     @cached_property
     def walls(self) -> np.ndarray:
-        """For each word, whether a phrase cannot continue from the word before it (uint8). A hyphen alone is no
-        wall.
+        """For each word, whether there is a wall before it, so that no phrase has both words (uint8). A hyphen alone is
+        no wall.
         """
         return (self.breaks > Break.HYPHEN).astype(np.uint8)
 
@@ -52,7 +55,7 @@ class JoinedTexts:
 
     @cached_property
     def idf(self) -> np.ndarray:
-        """For each unit, the logarithm of the number of texts divided by the number of texts that hold the unit."""
+        """For each unit, ln(N / df): the number of texts, and the number of texts that have the unit."""
         df = count_documents(self.units, self.ends, len(self.lexicon))
         return np.log(len(self.ends) / np.maximum(df, 1))
 
@@ -127,8 +130,8 @@ def read_text(
 ) -> JoinedTexts:
     """Return the text that the `blocks` of a corpus hold. `vocabulary` has the terms of the corpus.
 
-    `surfaces` returns the string of each surface; it is called after the last block. With `least`, the words of a term
-    that are no inflections of one another are different units, if they occur at least so often.
+    `surfaces` returns the string of each surface; it is called after the last block. With `least`, words of one term
+    that are no inflections of one another become different units, if they occur at least `least` times.
     """
     parts: list[list[np.ndarray]] = [[], [], [], []]
     before = 0

@@ -1,7 +1,7 @@
 """Add words to labels that have only a few words.
 
-The new words come from the documents that match the label best. The documents have at least two of the label's words,
-and BM25 ranks them first. Words that are much more frequent in these documents than in the collection join the label.
+The new words come from documents that have at least two of the label's words. Of these, the documents with the best
+BM25 scores are taken. Words that are more frequent in them than in the collection join the label.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Words are taken from at most `DOCUMENTS` documents. If fewer than `FEWEST` documents match, no words are added.
 DOCUMENTS, FEWEST = 50, 5
-# The highest number of words that join a label. A word must be in the given number of the documents, and in the given
-# share of all that match.
+# The largest number of words that join a label, the least number of the documents that a word must be in, and the least
+# share of them.
 WORDS, LEAST_DF, LEAST_SHARE = 60, 2, 0.05
 # The sum of the counts of an enriched label, and the share of this sum that belongs to the label's own words.
 TOTAL, OWN = 200, 0.3
@@ -76,7 +76,7 @@ def enrich(matrix: csr_array, sources: csr_array, below: int) -> Enriched:
 
 
 def scores_of(columns: csr_array, words: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the BM25 score of each document for some terms, and the number of these terms in the document.
+    """Return the BM25 score of each document for the query `terms`, and the number of these terms in the document.
 
     `columns` has the counts of documents by words, as sparse columns, and `words` the length of each document.
     """
@@ -92,10 +92,11 @@ def scores_of(columns: csr_array, words: np.ndarray, terms: np.ndarray) -> tuple
 
 
 def words_of(rows: csr_array, scores: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Return a weight for each word, computed from documents and their scores. The weights add up to 1, or are all 0.
+    """Return a weight for each word, computed from some documents and their scores. The weights add up to 1, or are all
+    0.
 
-    The weight is the word's part of the divergence between the documents and the collection, in which the words have the
-    probabilities `usual`.
+    The weight of a word is its part of the Kullback-Leibler divergence between the documents, weighted by their scores,
+    and the collection. `usual` has the probability of each word in the collection.
     """
     weights = scores / np.maximum(lengths(rows), 1)
     chances = weights @ rows

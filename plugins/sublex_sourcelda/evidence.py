@@ -2,10 +2,11 @@
 
 A topic may drift away from its source and take other words. Two measures support a label. Association: documents with
 words of the label also have the topic's best words. Held-out words: documents that have the topic by other words also
-have words of the label. Both are NPMI, from -1 to 1. The evidence is their mean over words of the label.
+have words of the label. Both are NPMI (normalised pointwise mutual information), from -1 to 1. The evidence is their
+mean over words of the label; a negative mean counts as 0.
 
 All words of a short label are tested, and a word that no document has counts as 0. For a text, the most typical words
-are tested. If two rare words of a text never occur together, this says little.
+are tested, and two rare words that never occur together count little against the label.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 SHORT, TYPICAL = 10, 5
 # A document has a topic if at least this number and this share of its tokens belong to the topic.
 LEAST_TOKENS, LEAST_SHARE = 2, 0.1
-# The evidence from which a label is likely, and the evidence from which it is sure. Both were set on other documents
-# than those of the published tables of 20 Newsgroups and arxiv-cs. The first is the default of the parameter
-# `evidence`.
+# The evidence from which a label is likely (the default of the parameter `evidence`), and from which it is sure. Both
+# were chosen on other documents than those of the published tables of 20 Newsgroups and arxiv-cs.
 LIKELY, SURE = 0.2, 0.3
 
 
@@ -64,14 +64,21 @@ def evidence_of(matrix: csr_array, model: SourceLDA, sources: csr_array, missing
 
 
 def typical(words: np.ndarray, counts: np.ndarray, df: np.ndarray, documents: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most typical words of a text, with their counts."""
+    """Return the `TYPICAL` words of a text with the largest products of count and idf, with their counts.
+
+    `words` are the words of the text, `df` the number of documents of every word, and `documents` that of all
+    documents.
+    """
     weights = counts * np.log(documents / np.maximum(df[words], 1))
     best = np.argsort(-weights, kind="stable")[:TYPICAL]
     return words[best], counts[best]
 
 
 def association(columns: csr_array, tested: np.ndarray, best: list[int], lenient: bool = False) -> np.ndarray:
-    """Return for each tested word its mean NPMI with the best words of the topic; -1 if the topic has no other words."""
+    """Return for each tested word its mean NPMI with the best words of the topic; -1 if there are no best words.
+
+    `columns` has the counts of documents by words, as sparse columns. For `lenient`, see `npmi_of`.
+    """
     if not best:
         return np.full(len(tested), -1.0)
     first, second = (columns[:, numbers].astype(bool).astype(np.float64) for numbers in (tested, best))
@@ -88,10 +95,11 @@ def held_out(
     word: np.ndarray,
     lenient: bool = False,
 ) -> np.ndarray:
-    """Return for each tested word its NPMI with the documents that have the topic even without this word.
+    """Return for each tested word its NPMI with the topic: with the documents that have the topic even without this
+    word.
 
-    `document` and `word` have the document and the word of each token of the topic. `words` has the length of each
-    document.
+    `columns` has the counts of documents by words, as sparse columns, and `words` the length of each document.
+    `document` and `word` have the document and the word of each token of the topic. For `lenient`, see `npmi_of`.
     """
     size = len(words)
     in_topic = np.bincount(document, minlength=size)
@@ -107,11 +115,11 @@ def held_out(
 
 
 def npmi_of(together: Any, first: Any, second: Any, documents: int, lenient: bool = False) -> np.ndarray:
-    """Return the NPMI of pairs.
+    """Return the NPMI of pairs of events, from numbers of documents.
 
-    `together` has the number of documents with both parts, `first` and `second` those with one. A pair that never
-    occurs together has -1. With `lenient`, its value is minus the probability that it would have occurred together by
-    chance, so a pair of rare words gets a value near 0.
+    `together` has the number of documents with both events, and `first` and `second` those with the first and with the
+    second. A pair that never occurs together has -1. With `lenient`, it has minus the probability that it would have
+    occurred together by chance, so a pair of rare words gets a value near 0.
     """
     met = np.asarray(together, np.float64)
     expected = np.asarray(first, np.float64) * second / documents

@@ -167,10 +167,11 @@ class _OnArchive:
 
 
 class GraphicalExample(_OnArchive):
-    """The divergence of topics over pixels from the topics that the documents were drawn from.
+    """How far the fitted topics are from those that the documents were drawn from. The words are pixels.
 
     Each unit runs several chains of Source-LDA, and takes the one with the highest likelihood. The settings of the case
-    "Source-LDA" are those of the authors' script. EDA keeps the topics of the sources.
+    "Source-LDA" are those of the authors' script.
+    EDA (explicit Dirichlet allocation) does not learn topics, but keeps those of the sources.
     """
 
     measures = ("JS divergence",)

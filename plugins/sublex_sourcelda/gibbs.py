@@ -92,7 +92,9 @@ class SourceChain:
             self._keep(np.flatnonzero(~gone))
 
     def hide(self, number: int) -> None:
-        """Hide the `number` topics with the fewest tokens; if equal, the first. The next sweep moves their tokens."""
+        """Hide the `number` topics with the fewest tokens; of equal topics the first. The next sweep moves their
+        tokens.
+        """
         visible = np.flatnonzero(self.priors.kinds != HIDDEN)
         order = np.argsort(self.totals[visible], kind="stable")
         self.priors.kinds[visible[order[:number]]] = HIDDEN

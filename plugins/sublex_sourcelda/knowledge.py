@@ -32,8 +32,10 @@ Path = str | os.PathLike[str]
 
 
 class Knowledge(NamedTuple):
-    """A knowledge source: its labels, the counts of words for each label, and the labels that are left out because none
-    of their words is known. For each label, `missing` has the number of its distinct words that no document has.
+    """A knowledge source: `labels`, and the counts of words for each label.
+
+    `unknown` has the labels that are left out because none of their words is known. `missing` has for each other label
+    the number of its distinct words that no document has.
     """
 
     labels: list[str]

@@ -166,8 +166,8 @@ class SourceLDA(TopicModel):
         return source_priors(sources, 0 if self.model == "bijective" else self.k, points, self.epsilon, smooth)
 
     def restore(self, phi: np.ndarray, alpha: np.ndarray, word_topics: Any) -> SourceLDA:
-        """Set the results of a fit: the probabilities of words in topics, the alpha of each topic, and the tokens of
-        words in topics.
+        """Set the results of a fit: the probabilities of words in topics, the alpha of each topic, and the number of
+        tokens of each word in each topic.
         """
         self.phi_, self.alpha_ = np.array(phi, np.float64, order="C"), np.array(alpha, np.float64)
         self.word_topics_ = word_topics

@@ -47,9 +47,9 @@ def match(
 
 
 def spread(phi: np.ndarray, vocabulary: Sequence[str], words: Sequence[str]) -> np.ndarray:
-    """Return the probabilities of `words` in each topic.
+    """Return the probabilities of `words` in each topic, as an array of words by topics.
 
-    Words of the model's vocabulary have those of `phi`, and others have 0.
+    `phi` has the probabilities of the words in `vocabulary`. All other words get 0.
     """
     import numpy as np
 

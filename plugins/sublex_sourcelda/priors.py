@@ -23,19 +23,19 @@ LANES = 4
 
 
 class Points(NamedTuple):
-    """The values of lambda whose weighted sum approximates the integral over lambda, and their weights, which add up to 1."""
+    """The values of lambda over which the integral over lambda becomes a sum, and their weights, which add up to 1."""
 
     values: np.ndarray
     weights: np.ndarray
 
 
 class Priors(NamedTuple):
-    """The priors of topics. Word w occurs in the source texts of `topics[starts[w]:starts[w + 1]]`.
+    """The priors of topics. Word w occurs in the source texts of the topics `topics[starts[w]:starts[w + 1]]`.
 
-    So `topics` has an entry for each pair of a word and a topic. `classes` has for each pair a row number of `powers`.
-    The row holds (count + epsilon)^lambda for each point. Pairs with equal counts in a topic share a row. For each
-    topic and point, `sums` has the sum of these powers over the vocabulary, and `floors` has epsilon^lambda. `weights`
-    are the weights of the points. `kinds` has the kind of each topic, such as `SOURCE`.
+    So `topics` has an entry for each pair of a word and a topic. `classes` has the row of `powers` of each pair; the
+    row has (count + epsilon)^lambda for each point (a value of lambda). Pairs with equal counts in a topic share a row.
+    For each topic and point, `sums` has the sum of these powers over the vocabulary, and `floors` has epsilon^lambda.
+    `weights` are the weights of the points. `kinds` has the kind of each topic, such as `SOURCE`.
     """
 
     kinds: np.ndarray

@@ -84,7 +84,7 @@ class SourceLDARepresentation(TopicRepresentation):
         self.unknown = knowledge.unknown
 
     def _guide(self, say: Callable[[str], None]) -> None:
-        """Tell the user which labels have little text, and what can be done about it."""
+        """Say which labels have little text, and what the user can do about it. `say` shows a message."""
         labels, enriched = len(self.labels_read), int((self.added > 0).sum())
         if enriched:
             say(
@@ -144,7 +144,9 @@ class SourceLDARepresentation(TopicRepresentation):
         self.check_restored(store)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts, of the tokens with their topics, and of the tables of words by topics."""
+        """Return the bytes of memory that fitting takes: counts, tokens with their topics, and tables of words by
+        topics.
+        """
         topics = self.estimator.k + count_lines(job.resource(self.source))
         return 80 * int(corpus.lengths.sum()) + (4 + 3 * 8) * len(corpus.vocabulary) * topics
 
@@ -206,7 +208,11 @@ class SourceLDARepresentation(TopicRepresentation):
         return sorted(rows, key=lambda row: (-row["evidence"], row["label"]))[:LISTED]
 
     def _why(self, topic: int, known: int, matching: int, added: int) -> str:
-        """Return the reason why a label is not shown, and the steps that may help."""
+        """Return the reason why the label of a topic is not shown, and the steps that may help.
+
+        `known`, `matching` and `added` are the label's known words, the documents that match them, and the words that
+        enrichment added. `topic` is -1 if the label has no topic left.
+        """
         if known < FEW_WORDS:
             return "few of its words are in the documents; add words that they use"
         if matching < FEWEST:

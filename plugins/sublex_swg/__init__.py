@@ -10,38 +10,56 @@ from sublex.contracts.hookspecs import Register, hookimpl
 sublex_api = 3
 
 PARAMS = [
-    Param("terms", int, 10, range=(0, 1000), help="how many terms are added at most"),
+    Param("terms", int, 10, range=(0, 1000), help="the most terms that are added"),
     Param("weight", float, 0.1, range=(0, 10), help="the weight of the strongest added term"),
     Param(
         "sense",
         str,
         "auto",
         range=("auto", "main"),
-        help="a word's topic: the one that the other words choose, or the one with most of its documents",
+        help="the topic in which a word is taken: the one that fits the other words, or that of most of its documents",
     ),
     Param("topics", Expression, "lda(k=10)", stage="fit", help="the model of topics, which is fitted first"),
-    Param("senses", tuple, (), help='words with their topics, as in ["bank:2"]'),
-    Param("rho", float, 2.0, stage="fit", range=(0, 1000), open=True, help="the penalty; more gives fewer edges"),
+    Param("senses", tuple, (), help='words whose topics the user chooses, as in ["bank:2"]'),
+    Param(
+        "rho",
+        float,
+        2.0,
+        stage="fit",
+        range=(0, 1000),
+        open=True,
+        help="the penalty of the regressions; larger values give fewer edges",
+    ),
     Param(
         "near",
         str,
         "contexts",
         stage="fit",
         range=("contexts", "edges"),
-        help="order neighbours by the documents that they share, or by their edges, as in the paper",
+        help="whether neighbours are chosen by shared documents, or by the weights of edges, as in the paper",
     ),
     Param(
-        "documents", int, 2000, stage="fit", range=(1, 10**9), help="the most documents of a topic that are looked at"
+        "documents",
+        int,
+        2000,
+        stage="fit",
+        range=(1, 10**9),
+        help="the most documents of a topic from which its graph is made",
     ),
 ]
 
 EDGES = [
     Param("counts", Resource, ..., help="documents in the format of lda-c, such as ap.dat"),
-    Param("vocabulary", Resource, ..., help="the words, a line each"),
-    Param("strongest", tuple, ..., help="topics with edges, such as 'War: united-states iraq-kuwait'"),
-    Param("neighbours", tuple, ..., help="the same topics with pairs of near words"),
-    Param("rho", float, 0.1, range=(0, 1000), open=True, help="the penalty"),
-    Param("seeds", int, 5, range=(1, 100), help="random starts of the topics"),
+    Param("vocabulary", Resource, ..., help="the words of these documents, one on each line"),
+    Param(
+        "strongest",
+        tuple,
+        ...,
+        help="topics with edges that should be among the strongest, such as 'War: united-states iraq-kuwait'",
+    ),
+    Param("neighbours", tuple, ..., help="the same topics with pairs of words that should be neighbours"),
+    Param("rho", float, 0.1, range=(0, 1000), open=True, help="the penalty of the regressions"),
+    Param("seeds", int, 5, range=(1, 100), help="the number of random starts of the topics"),
     Param("iterations", int, 60, range=(1, 10_000), help="iterations of EM"),
 ]
 
@@ -73,7 +91,9 @@ def register_operations(register: Register) -> None:
 
 
 def topic_edges(**params: Any) -> Experiment:
-    """Return the edges of topics that the paper names: how many, and where those that it shows stand."""
+    """Return the experiment on the edges of topics that the paper names: how many edges there are, and the ranks of
+    those it shows.
+    """
     from sublex_swg.experiments import TopicEdges
 
     return TopicEdges(**params)

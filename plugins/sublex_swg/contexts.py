@@ -13,16 +13,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-# A word of a sense needs MIN_CONTEXTS documents in the topic, and this share of the documents of the word. A word that
-# is close to it stands near it in MIN_SHARED of these documents, and has LEAST closeness. A sense has MIN_CLOSE close
-# words or more.
+# A word has a sense if it has the topic in at least MIN_CONTEXTS documents, and in at least the share MIN_CONTEXT_SHARE
+# of its documents. Another word is close to it if both stand near each other in at least MIN_SHARED of these documents,
+# and if its closeness is at least LEAST. A sense has at least MIN_CLOSE close words.
 MIN_CONTEXTS, MIN_CONTEXT_SHARE, MIN_SHARED, LEAST, MIN_CLOSE = 5, 0.02, 4, 0.09, 2
-# If the index stores no texts, nobody knows which words stand near each other. Then both need only be in MIN_SHARED_APART
-# documents, and closeness, which is larger then, is at least LEAST_APART.
+# The limits for an index without texts, for which it is not known which words stand near each other: both words must
+# occur in at least MIN_SHARED_APART of the documents, and closeness, which is larger then, must be at least
+# LEAST_APART.
 MIN_SHARED_APART, LEAST_APART = 3, 0.2
 # The discount of closeness: of n shared documents, m in which both words stand near each other count m / (n + DISCOUNT).
 DISCOUNT = 4.0
-# The residual idf from which a word counts in full, and the number of groups of documents of about the same length.
+# The residual idf from which a word is fully informative, and the number of groups of documents of similar length.
 INFORMATIVE, LENGTHS = 0.5, 64
 
 
@@ -30,9 +31,10 @@ def informativeness(df: np.ndarray, cf: np.ndarray, lengths: np.ndarray, vocabul
     """Return for each word how much it says about a document, from 0 to 1.
 
     The measure is residual idf (K. Church and W. Gale, Inverse document frequency, 1995): the idf of a word, minus the
-    idf of a word that occurs equally often but in random places of the documents, whose lengths are `lengths`. A word
+    idf of a word that occurs equally often, but at random places of the documents. A word
     that documents are about comes several times in few documents; a word such as "cannot" comes once in many. Single
-    characters and numbers get 0.
+    characters and numbers get 0. `df` and `cf` have the document and collection frequency of each word, and `lengths`
+    the length of each document.
     """
     groups = np.array([group.mean() for group in np.array_split(np.sort(lengths), LENGTHS) if len(group)])
     sizes = np.array([len(group) for group in np.array_split(lengths, LENGTHS) if len(group)])
@@ -55,11 +57,11 @@ def closeness(
     """Return how close each word's neighbours in a topic are to the word, as sparse rows with the pattern of the
     positive edges. Neighbours that are not close are left out.
 
-    Closeness begins with the normalised pointwise mutual information of "the word has the topic in the document" and
-    "the neighbour is in the document": once compared with the whole collection, which also finds what is common in the
-    topic, and once compared with the documents of the topic, which finds what is special. Closeness is the geometric
-    mean of both, times the share of the shared documents in which both words stand near each other, with a discount for
-    few documents, times the informativeness of both words.
+    Closeness starts from the normalised pointwise mutual information of two events: the word has the topic in a
+    document, and the neighbour is in the document. It is computed twice: over the whole collection, where words that
+    are common in the topic have high values, and over the documents of the topic, where special words have. Closeness
+    is the geometric mean of both, times the share of the shared documents in which both words stand near each other
+    (see `DISCOUNT`), times the informativeness of both words.
 
     Parameters
     ----------
@@ -103,9 +105,10 @@ def closeness(
 
 
 def _shared(binary: csr_array, occurs: csr_array, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return for pairs of words the number of documents in which the first has the topic and the second occurs.
+    """Return for each pair of words the number of documents in which the first word has the topic and the second
+    occurs.
 
-    Pairs are ordered by the first word.
+    The pairs are in `first` and `second`, ordered by the first word.
     """
     rows = np.unique(first)
     together = csr_array(csr_array(binary[:, rows].T, dtype=np.int32) @ csr_array(occurs, dtype=np.int32))

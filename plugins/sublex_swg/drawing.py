@@ -1,8 +1,9 @@
 """Draw the word graph of a topic: as SVG, as an HTML page, or as GraphML for other programs.
 
 The two pictures of a topic follow the paper. Figure 3 has the most frequent words of the topic with their truncated
-neighbourhoods. Figure 4 has the edges with the largest weights and the truncated neighbourhoods of their words. Unlike
-the paper's, a picture is in one piece if the graph is: further edges join its pieces.
+neighbourhoods, which are the strongest neighbours of each word. Figure 4 has the edges with the largest weights and the
+truncated neighbourhoods of their words. Unlike in the paper, more edges are added that join the pieces of a picture,
+where the graph has such edges.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sublex.tools.messages import one_line
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
-# The number of words or edges from which a picture is built, and of neighbours of each word in it.
+# The number of words or edges from which a picture is built, and the number of neighbours that it shows of each word.
 WORDS, EDGES, NEIGHBOURS = 16, 16, 2
 # Pixels: the width of a picture, and the width of a character.
 WIDTH, CHARACTER = 1120.0, 8.2

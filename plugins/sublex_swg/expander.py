@@ -39,15 +39,16 @@ STEPS = 1000
 class SWG(Fittable):
     """Expansion by word senses (R. Nallapati, A. Ahmed, W. Cohen and E. Xing, Sparse Word Graphs, 2007, section 4.2).
 
-    Each word of the query gets one sense, which is a topic. A term that is linked to words of the query in their topic
-    gets a sum over these words: the weight of the edge times the word's weight in the query. Sums of different topics
-    are never added: a term gets the largest of its sums. All sums are scaled so that the largest becomes `weight`.
+    Each word of the query is taken in one sense, which is a topic. A term may be linked to words of the query in the
+    graphs of their topics. Within a topic, the term gets a sum over these words: the weight of the edge times the
+    word's weight in the query. Sums of different topics are not added: the term keeps its largest sum. All sums are
+    scaled so that the largest becomes `weight`.
 
     With near=contexts, which is not in the paper, the weight of an edge is the closeness of `contexts.py`, and edges
     without closeness are left out.
     """
 
-    version = 3
+    version = 4
     docs = 0
     graphs: WordSenses
 
@@ -129,8 +130,10 @@ class SWG(Fittable):
         self.surfaces = [corpus.surface(term).casefold() for term in vocabulary]
 
     def save(self, store: Store) -> None:
-        """Store the vocabulary, the words as they are written, the graphs, two numbers of documents (of each word in
-        each topic, and of each topic), how much each word says, and how often words follow each other.
+        """Store the vocabulary, the written forms of the words, and the graphs.
+
+        Four more arrays are stored: the number of documents of each word in each topic, the number of documents of each
+        topic, how much each word says about a document, and how often words follow each other.
         """
         store.put("vocabulary", self.graphs.vocabulary)
         store.put("surfaces", self.surfaces)
@@ -157,7 +160,7 @@ class SWG(Fittable):
         }
 
     def load(self, store: Stored) -> None:
-        """Restore the graphs, and look up the words of the senses that the user chose."""
+        """Restore the graphs, and look up the words for which the user chose senses."""
         self.surfaces = store.get("surfaces")
         names = (
             "vocabulary",
@@ -247,9 +250,10 @@ class SWG(Fittable):
         )
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with added terms: the neighbours of the query's words in the graphs of the chosen topics.
+        """Return the query with added terms: neighbours of the query's words in the graphs of the topics that the words
+        are taken in.
 
-        The origin of each added term names the words of the query that led to the term, and the topic.
+        The origin of an added term names the words of the query that led to it, and the topic.
         """
         numbers = self.graphs.numbers
         if not self.weight:
@@ -285,7 +289,7 @@ class SWG(Fittable):
         return Query(query.text, (*query.terms, *terms), [*evidence, *self._left_out(query, choices, context)])
 
     def _left_out(self, query: Query, chosen: Container[int], context: Context) -> Iterator[Evidence]:
-        """Yield the words of a query that have no sense, with the reason. Words that no document has are left out."""
+        """Yield the words of a query that have no sense, with the reasons. Words that no document has are left out."""
         terms = [term for term, weight in query.word_weights().items() if weight > 0]
         for term, number in zip(terms, context.numbers(terms), strict=True):
             word = self.graphs.numbers.get(term)
@@ -302,8 +306,8 @@ class SWG(Fittable):
         return {word: topic for word, (topic, _) in self._choices(words).items()}
 
     def _choices(self, words: Mapping[int, float]) -> dict[int, tuple[int, list[Sense]]]:
-        """Return two things for each word of a query that has a sense: the chosen topic, and all senses of the word,
-        the most likely first.
+        """Return for each word of a query that has a sense the chosen topic, and all senses of the word, the most
+        likely first.
 
         `words` are word numbers with their weights in the query.
         """

@@ -30,8 +30,7 @@ def word_graph(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> csr_array:
-    """Return the sparse word graph of binary documents: a symmetric matrix of words by words, whose entries are the
-    weights of edges.
+    """Return the sparse word graph of binary documents: a symmetric matrix of words by words with the weights of edges.
 
     `join` explains the edges and `combine`; `neighbourhoods` explains the other parameters.
     """

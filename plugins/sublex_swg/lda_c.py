@@ -1,7 +1,7 @@
-"""Topics of counts by variational EM as the program lda-c finds them, which the paper on sparse word graphs used.
+"""Topics by variational EM as in the program lda-c, which the paper on sparse word graphs used.
 
-Topics are by maximum likelihood, one alpha is learned for all, and gamma starts anew in each E-step (D. Blei, A. Ng and M.
-Jordan, Latent Dirichlet allocation, JMLR 3, 2003).
+The words of topics are estimated by maximum likelihood, without a prior. One alpha is learned for all topics, and gamma
+starts anew in each E-step (D. Blei, A. Ng and M. Jordan, Latent Dirichlet allocation, JMLR 3, 2003).
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from scipy.special import digamma, gammaln
 
 
 class LdaTopics(NamedTuple):
-    """Topics by documents (theta) and by entries of the counts (assignments), and the bound of the likelihood."""
+    """The topics of documents: `theta` has the share of each topic in each document, and `assignments` a topic for each
+    entry of the counts. `bound` is the lower bound of the log-likelihood.
+    """
 
     theta: np.ndarray
     assignments: np.ndarray
@@ -31,7 +33,11 @@ def variational_em(
     steps: int = 20,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> LdaTopics:
-    """Return topics of counts, from a random start. `progress` is called with the iterations done and all of them."""
+    """Return the topics of documents, given their counts of words, from a random start.
+
+    `iterations` is the number of iterations of EM, and `steps` the largest number of steps of an E-step for each of
+    them. `progress` is called with the number of iterations done and of all iterations.
+    """
     chance, documents = np.random.default_rng(seed), counts.shape[0]
     row, column, lengths = np.repeat(np.arange(documents), np.diff(counts.indptr)), counts.indices, counts.sum(axis=1)
     beta = chance.random((counts.shape[1], topics)) + 1 / counts.shape[1]
@@ -60,7 +66,7 @@ def variational_em(
 
 
 def best_alpha(documents: int, topics: int, means: float) -> float:
-    """Return the alpha with the largest bound, given the sum of E[log theta]."""
+    """Return the alpha with the largest bound. `means` is the sum of E[log theta] over all documents and topics."""
 
     def loss(log_alpha: float) -> float:
         alpha = np.exp(log_alpha)

@@ -12,11 +12,12 @@ from sublex.tools.compiled import I32, I64, inner, kernel
 def near(words, sentences, documents, docs, row_starts, row_words, pair_starts, pair_words, window):
     """Return for each pair of words the number of documents in which both stand near each other.
 
-    `words` are those of all sentences, -1 for words that do not matter. `sentences` says where each sentence begins in
-    `words`, and `documents` where each document begins in `sentences`; both end with the end of the last one. `docs`
-    are the documents to look at; the rows of `row_words` are the words that count in each. The rows of `pair_words`
-    are the second words of the pairs of each first word, in order. Two words are near each other if they are in one
-    sentence, and at most `window` words apart.
+    Two words are near each other if they are in one sentence, and at most `window` words apart. `words` are those of
+    all sentences, -1 for words that do not matter. `sentences` says where each sentence begins in `words`, and
+    `documents` where each document begins in `sentences`; both end with the end of the last one. `docs` are the
+    documents to look at, and row k of `row_words`, which begins at row_starts[k], has the words that count in docs[k].
+    Row w of `pair_words`, which begins at pair_starts[w], has the second words of the pairs whose first word is w,
+    ascending.
     """
     counts = np.zeros(len(pair_words), np.int64)
     # The last document, counted from 1, in which a word counts, and in which a pair was found.
@@ -42,7 +43,7 @@ def near(words, sentences, documents, docs, row_starts, row_words, pair_starts, 
 
 @inner
 def _place_of(word, ordered, low, high):
-    """Return the place of a word among those of `ordered` from `low` to before `high`; -1 if it is not there."""
+    """Return the place of `word` in the ascending array `ordered`, from `low` up to `high`; -1 if it is not there."""
     end = high
     while low < high:
         middle = (low + high) // 2

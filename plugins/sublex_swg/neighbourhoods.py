@@ -143,8 +143,8 @@ class _Fits:
         self.parts.append((twins[related], twins[related], (present - absent)[related]))
 
     def add(self, targets: Any, lengths: Any, columns: Any, values: Any, intercepts: Any, violations: Any) -> None:
-        """Add the regressions of the columns `targets`. The other arguments are the results of
-        `kernels.neighbourhoods`.
+        """Add the regressions of the columns `targets`. The other arguments are what
+        `regression_kernels.neighbourhoods` returns.
         """
         self.intercepts[targets], self.violations[targets] = intercepts, violations
         self.parts.append((np.repeat(targets, lengths), columns, values))

@@ -30,7 +30,7 @@ def senses(
 ) -> Shown:
     """List the senses of a word: the topics in which it has neighbours, with these and with documents.
 
-    EXPR names the model. The most likely sense comes first. To search with another one, name its topic in the
+    EXPR names the model. The most likely sense comes first. To search by another sense, name its topic in the
     expression: senses=["bank:2"].
 
     Args:
@@ -73,7 +73,8 @@ def senses(
 def sense(session: Any, word: Word, topic: Annotated[str, positional("TOPIC")] = "") -> Shown:
     """List the senses of a word by a fitted swg, or take the word in the sense of a topic from now on: :sense bank 2.
 
-    The model is the swg in the expression, else the only one that is fitted; then it is put before the expression.
+    The model is the swg in the current expression. If the expression has none, it is the only fitted swg, which is then
+    put before the expression.
     """
     _check(session.index, word)
     text = str(session.pipeline())
@@ -125,8 +126,9 @@ def _fitted(index: sublex.Index) -> Any:
 def graph(context: OperationContext, expression: Model, topic: Annotated[int, positional("TOPIC")]) -> Shown:
     """Draw the word graph of a topic, or write it for another program.
 
-    EXPR names the model; sublex card lists its topics. An HTML page shows two pictures: the most frequent words, and the
-    strongest edges, each with the strongest neighbours of the words. SVG has the second alone, and GraphML the whole graph.
+    EXPR names the model; sublex card lists its topics. An HTML page shows two pictures: the most frequent words, and
+    the strongest edges, each with the strongest neighbours of the words. An SVG file has only the second picture, and a
+    GraphML file has the whole graph.
 
     Args:
         output: A file that ends in .html, .svg or .graphml.

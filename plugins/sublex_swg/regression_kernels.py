@@ -22,6 +22,8 @@ I32, I64 = int32[::1], int64[::1]
 ROUNDS, NEWTON_STEPS, SWEEPS, HALVINGS = 200, 100, 5000, 40
 # The smallest number of columns that enter the working set in a round.
 NEW_COLUMNS = 16
+# The number of documents whose losses share one logarithm: that of a product, which is at most 2 ** PRODUCT.
+PRODUCT = 32
 # A constant that is added to second derivatives. It keeps a step finite where the documents of a column are nearly
 # certain.
 RIDGE = 1e-9
@@ -64,12 +66,12 @@ def _neighbourhood(starts, docs, size, target, rho, tol, weights):
     y[docs[starts[target] : starts[target + 1]]] = 1.0
     positives = starts[target + 1] - starts[target]
     intercept = np.log(positives / (size - positives))
-    logits, residuals = np.full(size, intercept), np.empty(size)
+    logits, residuals, decays = np.full(size, intercept), np.empty(size), np.full(size, np.exp(-abs(intercept)))
     gradient, violations = np.empty(len(weights)), np.empty(len(weights))
     support = np.empty(0, np.int64)
     worst = np.inf
     for _ in range(ROUNDS):
-        _residuals(logits, y, residuals)
+        _residuals(logits, decays, y, residuals)
         _gradients(starts, docs, residuals, gradient)
         gradient[target] = 0.0
         worst = max(_violations(gradient, weights, rho, violations), abs(residuals.sum()))
@@ -77,29 +79,46 @@ def _neighbourhood(starts, docs, size, target, rho, tol, weights):
             break
         working = _working_set(support, violations)
         goal = max(0.5 * tol * rho, 0.1 * worst)
-        intercept = _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits)
+        intercept = _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits, decays)
         support = working[weights[working] != 0]
     return np.sort(support), intercept, worst / rho
 
 
 @inner
-def _residuals(logits, y, residuals):
+def _residuals(logits, decays, y, residuals):
     """Set `residuals` for each document to the probability of the target word, minus `y`.
 
-    `y` is 1 for documents with the target word, otherwise 0. `logits` are the log-odds of the probabilities.
+    `y` is 1 for documents with the target word, otherwise 0. `logits` are the log-odds of the probabilities, and `decays`
+    has exp(-|x|) for each logit x.
     """
     for d in range(len(y)):
-        residuals[d] = 1.0 / (1.0 + np.exp(-logits[d])) - y[d]
+        chance = 1.0 / (1.0 + decays[d])
+        residuals[d] = (chance if logits[d] >= 0.0 else decays[d] * chance) - y[d]
+
+
+@inner
+def _sum_of(values, docs, begin, end):
+    """Return the sum of the values of the documents in a part of `docs`.
+
+    Four sums run beside each other, because each addition waits for the one before it.
+    """
+    first = second = third = fourth = 0.0
+    whole = end - (end - begin) % 4
+    for i in range(begin, whole, 4):
+        first += values[docs[i]]
+        second += values[docs[i + 1]]
+        third += values[docs[i + 2]]
+        fourth += values[docs[i + 3]]
+    for i in range(whole, end):
+        first += values[docs[i]]
+    return (first + second) + (third + fourth)
 
 
 @inner
 def _gradients(starts, docs, residuals, gradient):
     """Set the gradient of the loss for every column. It is the sum of the residuals of the column's documents."""
     for j in range(len(gradient)):
-        total = 0.0
-        for i in range(starts[j], starts[j + 1]):
-            total += residuals[docs[i]]
-        gradient[j] = total
+        gradient[j] = _sum_of(residuals, docs, starts[j], starts[j + 1])
 
 
 @inner
@@ -157,26 +176,30 @@ def _by_document(starts, docs, working, size):
 
 
 @inner
-def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
+def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits, decays):
     """Minimise the objective over the weights of the columns in `working` and the intercept, until no violation is
     above `goal`.
 
-    `weights` and `logits` are updated. Returns the intercept.
+    `weights`, `logits` and `decays` (exp(-|x|) for each logit x) are updated. Returns the intercept.
     """
     size, width = len(y), len(working)
     begin, items = _by_document(starts, docs, working, size)
     w = weights[working]
-    residuals, change, trial = np.empty(size), np.empty(size), np.empty(size)
+    residuals, seconds, change = np.empty(size), np.empty(size), np.empty(size)
+    trial, trial_decays = np.empty(size), np.empty(size)
+    loss = _loss(logits, decays)
     gradient, centre, step = np.empty(width), np.empty(width), np.empty(width)
     hessian = np.empty((width, width))
     for _ in range(NEWTON_STEPS):
-        _residuals(logits, y, residuals)
-        slope, curve = _expand(begin, items, y, residuals, gradient, centre, hessian)
+        _residuals(logits, decays, y, residuals)
+        slope = residuals.sum()
         worst = abs(slope)
         for k in range(width):
+            gradient[k] = _sum_of(residuals, docs, starts[working[k]], starts[working[k] + 1])
             worst = max(worst, _violation(gradient[k], w[k], rho))
         if worst <= goal:
             break
+        curve = _curves(starts, docs, working, begin, items, y, residuals, seconds, centre, hessian)
         # For given weights, the best intercept has a closed form. With this form, the quadratic problem has only the
         # weights as unknowns.
         for k in range(width):
@@ -192,9 +215,10 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
             change[d] = shift
             for i in range(begin[d], begin[d + 1]):
                 change[d] += step[items[i]]
-        t = _line_search(logits, y, change, w, step, rho, descent, trial)
+        t, loss = _line_search(logits, y, change, w, step, rho, descent, loss, trial, trial_decays)
         intercept += t * shift
         logits[:] = trial
+        decays[:] = trial_decays
         for k in range(width):
             w[k] += t * step[k]
     weights[working] = w
@@ -202,33 +226,28 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
 
 
 @inner
-def _expand(begin, items, y, residuals, gradient, centre, hessian):
-    """Set three arrays of derivatives of the loss over the working set: `gradient`, `hessian`, and `centre`, the mixed
-    second derivatives with the intercept.
+def _curves(starts, docs, working, begin, items, y, residuals, seconds, centre, hessian):
+    """Set the second derivatives of the loss over the working set: `hessian`, and `centre`, those with the intercept.
 
-    Returns the first and the second derivative of the loss with respect to the intercept.
+    `seconds` is set to the second derivative of each document. Returns their sum, that of the intercept.
     """
-    gradient[:] = 0.0
-    centre[:] = 0.0
     hessian[:, :] = 0.0
-    slope = curve = 0.0
+    curve = 0.0
     for d in range(len(y)):
         r = residuals[d]
         h = (r + y[d]) * (1.0 - y[d] - r)
-        slope += r
+        seconds[d] = h
         curve += h
         for i in range(begin[d], begin[d + 1]):
-            k = items[i]
-            gradient[k] += r
-            centre[k] += h
             # The columns of a document ascend, so this fills the upper half.
-            row = hessian[k]
+            k = items[i]
             for m in range(i, begin[d + 1]):
-                row[items[m]] += h
-    for k in range(len(gradient)):
+                hessian[k, items[m]] += h
+    for k in range(len(centre)):
+        centre[k] = _sum_of(seconds, docs, starts[working[k]], starts[working[k] + 1])
         for m in range(k):
             hessian[k, m] = hessian[m, k]
-    return slope, max(curve, 1e-300)
+    return max(curve, 1e-300)
 
 
 @inner
@@ -276,26 +295,40 @@ def _descend(hessian, slopes, w, rho, goal, step):
 
 
 @inner
-def _line_search(logits, y, change, w, step, rho, descent, trial):
-    """Return the first of the step lengths 1, ½, ¼ … that lowers the objective enough. Set `trial` to the logits after
-    this step.
+def _loss(logits, decays):
+    """Return the sum of log(1 + exp(x)) over all logits x. `decays` has exp(-|x|) for each of them."""
+    total, product = 0.0, 1.0
+    for d in range(len(logits)):
+        total += max(logits[d], 0.0)
+        product *= 1.0 + decays[d]
+        if (d + 1) % PRODUCT == 0:
+            total += np.log(product)
+            product = 1.0
+    return total + np.log(product)
 
-    A full step adds `change` to the logits and `step` to the weights `w`. `descent` is the change of the objective that
-    the quadratic problem predicts for a full step.
+
+@inner
+def _line_search(logits, y, change, w, step, rho, descent, loss, trial, decays):
+    """Return the first of the step lengths 1, ½, ¼ … that lowers the objective enough, and the loss after this step.
+
+    A full step adds `change` to the logits and `step` to the weights `w`. `loss` is the sum of log(1 + exp(x)) before the
+    step, and `descent` is the change of the objective that the quadratic problem predicts for a full step. `trial` is set to
+    the logits after the step, and `decays` to exp(-|x|) of them.
     """
     t = 1.0
+    after = loss
     for _ in range(HALVINGS):
-        difference = size = 0.0
+        gain = 0.0
         for d in range(len(y)):
             trial[d] = logits[d] + t * change[d]
-            before = max(logits[d], 0.0) + np.log1p(np.exp(-abs(logits[d])))
-            after = max(trial[d], 0.0) + np.log1p(np.exp(-abs(trial[d])))
-            difference += after - before - y[d] * t * change[d]
-            size += before
+            decays[d] = np.exp(-abs(trial[d]))
+            gain += y[d] * change[d]
+        after = _loss(trial, decays)
+        difference = after - loss - t * gain
         for k in range(len(w)):
             difference += rho * (abs(w[k] + t * step[k]) - abs(w[k]))
         # Differences smaller than the rounding of the sums are meaningless.
-        if difference <= 0.01 * t * descent + 1e-14 * size:
-            return t
+        if difference <= 0.01 * t * descent + 1e-14 * (loss + len(y)):
+            break
         t *= 0.5
-    return t
+    return t, after

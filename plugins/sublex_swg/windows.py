@@ -12,7 +12,7 @@ from sublex.contracts.base import Break
 from sublex.contracts.fitted import Corpus
 from sublex_swg import nearness_kernels
 
-# Two words are near each other if they are at most so many words apart, stop words included.
+# The largest distance in words, stop words included, of two words that stand near each other.
 WINDOW = 8
 
 

@@ -111,14 +111,18 @@ class WordSenses:
         return sorted(found, key=lambda sense: (-sense.score, sense.topic))
 
     def top_words(self, topic: int, number: int = 3) -> list[int]:
-        """Return the `number` words that have the topic in most documents, times how much they say. Of equal words the
-        lowest number comes first.
+        """Return the first `number` words of a topic, by the number of documents in which they have the topic, times
+        how much they say.
+
+        Of words with equal products, the lowest number comes first.
         """
         return np.argsort(-self.df[topic] * self.says, kind="stable")[:number].tolist()
 
     def strongest(self, topic: int, number: int | None = None) -> Edges:
-        """Return the `number` edges of a topic with the largest weights, among words that say something. Without
-        `number`, all edges are returned.
+        """Return the `number` edges of a topic with the largest weights, without edges of words that say nothing about
+        documents.
+
+        Without `number`, all edges of the topic are returned, also those of such words.
         """
         edges = strongest(self.graph(topic))
         if number is None:
@@ -127,7 +131,7 @@ class WordSenses:
         return Edges(*(part[kept] for part in edges))
 
     def in_order(self, first: int, second: int) -> tuple[int, int]:
-        """Return two words in the order in which they follow each other in the texts, if they do."""
+        """Return two words in the order in which they follow each other in the texts, or as they are given."""
         return (second, first) if self.follows[second, first] else (first, second)
 
     def _edges(self, word: int, other: int) -> np.ndarray:

@@ -16,7 +16,7 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return word vectors from a file: cosines of weighted sums of the vectors of words."""
+    """Return word vectors from a file: texts are compared by cosines of weighted sums of the vectors of their words."""
     # NumPy and the model are imported only when the representation is made.
     from sublex_vectors.representation import VectorsRepresentation
 

@@ -1,4 +1,4 @@
-"""Reading word vectors from a file in word2vec's text format: each line has a word and the numbers of its vector.
+"""Read word vectors from a file in word2vec's text format: each line has a word and the numbers of its vector.
 
 The first line may hold two other numbers: of words, and of dimensions. The file may be compressed.
 """
@@ -18,7 +18,7 @@ from sublex.readers.source import FileSource
 MAX_DIMENSIONS = 10_000
 # The largest number of bytes of a line.
 MAX_LINE = 1 << 20
-# The absolute values of all numbers must be smaller, so that sums of squares stay finite.
+# All absolute values must be below this number, so that sums of squares stay finite.
 MAX_NUMBER = 1e100
 # Words between two calls of the progress callback.
 WORDS_PER_REPORT = 10_000
@@ -62,7 +62,7 @@ def width(path: str | os.PathLike[str]) -> int:
 
 
 def _lines(path: str | os.PathLike[str], lines: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a stream. Raise `InputError` for a line that is too long."""
+    """Yield the lines of a stream. Raise `InputError`, whose message names `path`, for a line that is too long."""
     number = 0
     while line := lines.readline(MAX_LINE):
         number += 1

@@ -1,5 +1,5 @@
-"""Word vectors from a file on an index: it stores the norm of each document's vector, and scores documents through the
-forward index.
+"""Word vectors from a file on an index: it stores the norm of each document's vector, and scores documents by their
+terms.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sublex_vectors.reader import read_vectors, width
 
 
 class VectorsRepresentation(BagSums):
-    """Cosines of weighted sums of word vectors. The vocabulary has the words of the index for which the file has a
-    vector.
+    """Cosines of weighted sums of word vectors. The vocabulary has the words of the index that have a vector in the
+    file.
     """
 
     version = 1
@@ -65,5 +65,5 @@ class VectorsRepresentation(BagSums):
         return {"dimensions": self.estimator.vectors.shape[1]}
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return twice the bytes of the vectors of all words."""
+        """Return the bytes of memory that fitting takes: twice those of the vectors of all words."""
         return 8 * 2 * len(corpus.vocabulary) * width(job.resource(self.file))

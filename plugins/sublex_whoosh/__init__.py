@@ -5,9 +5,12 @@ from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
 
-FIELD = Param("field", str, None, help="the field of text that is read; by default the only one, or the first by name")
+FIELD = Param("field", str, None, help="the field of text that is read; by default the first by name")
 FIELDS = Param(
-    "field", str, None, help="the field of text that is read, or several: title,text; by default the first by name"
+    "field",
+    str,
+    None,
+    help="the field of text that is read, or several, as in title,text; by default the first by name",
 )
 DOCNO = Param("docno", str, None, help="the field with the ids of documents; by default the unique ID field")
 
@@ -42,11 +45,22 @@ def register_retrievers(register: Register) -> None:
     """Register Whoosh's scorers."""
     from sublex_whoosh import retrievers
 
-    language = Param("language", bool, False, help="read the query in Whoosh's query language, such as title:crane")
-    b = Param("b", float, 0.75, range=(0, 1), help="how far the length of a document counts")
-    k1 = Param("k1", float, 1.2, range=(0, 1000), help="how soon further occurrences of a term stop to count")
+    language = Param(
+        "language", bool, False, help="whether the query is read in Whoosh's query language, as in title:crane"
+    )
+    b = Param(
+        "b", float, 0.75, range=(0, 1), help="length normalisation: 0 ignores a document's length, 1 applies it in full"
+    )
+    k1 = Param(
+        "k1", float, 1.2, range=(0, 1000), help="saturation: larger values let repetitions of a term count for more"
+    )
     c = Param(
-        "c", float, 1.0, range=(0, 1000), open=True, help="how far the length of a document counts; less for more"
+        "c",
+        float,
+        1.0,
+        range=(0, 1000),
+        open=True,
+        help="length normalisation: the smaller c, the more the length of a document counts",
     )
     register("WhooshBM25F", retrievers.WhooshBM25F, [k1, b, language])
     register("WhooshTFIDF", retrievers.WhooshTFIDF, [language])

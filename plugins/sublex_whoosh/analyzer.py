@@ -15,13 +15,15 @@ from typing import Any
 from sublex.contracts.base import Param
 from sublex.errors import InputError, MissingExtra
 
-# Whoosh's default patterns of words (the present one, and the one up to 2.7.4), and its list of stop words.
+# Whoosh's default patterns of words (since 2.7.5, and up to 2.7.4), and its list of stop words.
 PATTERNS = (r"[\w\*]+(\.?[\w\*]+)*", r"\w+(\.?\w+)*")
 STOP = """a an and are as at be by can for from have if in is it may not of on or tbd that the this to us we when will with yet
 you your"""
 PARAMS = (
-    Param("stop", object, "whoosh", help="Whoosh's list (whoosh), none, or a list of words, as in [a, the]"),
-    Param("least", int, 2, range=(1, 255), help="the characters that a word has at least, unless stop=none"),
+    Param(
+        "stop", object, "whoosh", help="stop words: whoosh for Whoosh's list, none, or a list of words, as in [a, the]"
+    ),
+    Param("least", int, 2, range=(1, 255), help="the least number of characters of a word, unless stop=none"),
     Param(
         "stem",
         str,
@@ -35,7 +37,7 @@ _WORD = re.compile(PATTERNS[0])
 
 
 class WhooshAnalyzer:
-    """An analyzer after Whoosh's: by default its StemmingAnalyzer, with stem=none its StandardAnalyzer.
+    """An analyzer like those of Whoosh: by default its StemmingAnalyzer, and with stem=none its StandardAnalyzer.
 
     With stem=none and stop=none it is Whoosh's SimpleAnalyzer.
     """
@@ -78,7 +80,7 @@ class WhooshAnalyzer:
         return [self._stem(word) for word in kept] if self._stem else kept
 
     def stages(self, text: str) -> list[tuple[str, list[str]]]:
-        """Return (stage, words) for each stage of the analysis of a text."""
+        """Return the words of a text after each stage of the analysis, with the names of the stages."""
         words = self.words(text)
         kept = self.kept(words)
         return [("words", words), ("stopped", kept), ("stemmed", self.terms(text))]

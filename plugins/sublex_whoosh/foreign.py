@@ -1,4 +1,4 @@
-"""A Whoosh index, opened for reading. It supplies postings for the mirror, stored documents, and searchers for the
+"""A Whoosh index, opened for reading: the postings for the mirror in Sublex, stored documents, and searchers for the
 retrievers.
 """
 
@@ -27,14 +27,14 @@ from sublex_whoosh.toc import last_toc
 
 
 class _Searcher(Searcher):
-    """Whoosh's searcher with one more method: Whoosh's DFree calls it, and Whoosh 2.7.5 lacks it."""
+    """Whoosh's searcher with the method `weight`, which Whoosh's DFree calls and Whoosh 2.7.5 lacks."""
 
     def weight(self, field: str, text: Any) -> float:
         """Return the sum of a term's weights over all documents."""
         return float(self.reader().frequency(field, text))
 
 
-# The number of documents on which an analyzer is compared with Whoosh's own.
+# The number of documents on which an analyzer is compared with Whoosh's analyzer.
 SAMPLE = 50
 # The comparison ends after this many characters of texts, even if fewer documents were read.
 CHARACTERS = 5_000_000
@@ -167,7 +167,9 @@ class WhooshIndex:
         return any(isinstance(item, StopFilter) and item.renumber for item in filters)
 
     def _live(self, lists: JoinedLists, field: str) -> PostingsBatch:
-        """Return the posting lists of a field without deleted documents. Documents get their numbers in the mirror."""
+        """Return the posting lists of a field without deleted documents. The documents have their numbers in the
+        mirror.
+        """
         docs, positions = self.numbers[lists.docs], None
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
@@ -245,9 +247,10 @@ class WhooshIndex:
             return dict(self.reader.stored_fields(int(self.live[doc])))
 
     def document(self, doc: int) -> Document:
-        """Return the stored document `doc`. Its text is the searched field, and its title is the stored field `title`.
+        """Return the stored document with the number `doc`. Its text is the searched field, and its title the stored
+        field `title`.
 
-        If several fields are searched, its title and text come from those fields that are called `title` and `text`.
+        If several fields are searched, title and text are those of them that are called `title` and `text`.
         """
         stored = self._stored(doc)
         docno = self._id(stored)
@@ -295,7 +298,7 @@ class WhooshIndex:
 
 
 def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the name of the text field: `wanted`, the field that the user named, or the first field of type TEXT by
+    """Return the name of the text field: `wanted`, which the user named, or by default the first field of type TEXT by
     name.
     """
     texts = [name for name, kind in schema.items() if isinstance(kind, TEXT)]
@@ -311,7 +314,7 @@ def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str
 
 
 def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the name of the field of ids: `wanted`, the field that the user named, or the unique field, or the only
+    """Return the name of the field of ids: `wanted`, which the user named; by default the unique field, or the only
     field of type ID.
     """
     stored = [name for name, kind in schema.items() if kind.stored]

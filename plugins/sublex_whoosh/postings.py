@@ -34,11 +34,10 @@ class JoinedLists(NamedTuple):
 
 
 class _ReadBlocks:
-    """Blocks of postings as Whoosh stores them.
+    """The blocks of postings that were read, as Whoosh stores them.
 
-    A block has differences of document numbers. It has a weight for each posting, or one weight for all its postings.
-    It has a value for each posting, and `decode` finds the positions in the values. If `decode` is None, values are not
-    read.
+    A block has the differences of document numbers, and a weight for each posting, or one for all. It also has a value
+    for each posting, in which `decode` finds the positions. If `decode` is None, values are not read.
     """
 
     def __init__(self, decode: Callable[[bytes], list[int]] | None) -> None:
@@ -83,7 +82,11 @@ class _ReadBlocks:
 def posting_lists(
     leaves: Sequence[tuple[Any, int]], field: str, form: Any, with_positions: bool = False
 ) -> Iterator[JoinedLists]:
-    """Yield the posting lists of a field over all segments, in ascending order of the terms' bytes."""
+    """Yield the posting lists of a field over all segments, in ascending order of the terms' bytes.
+
+    `leaves` has the reader of each segment with the number of documents before it, and `form` is Whoosh's format of the
+    field's postings.
+    """
     streams = [_terms(leaf, number, field) for number, (leaf, _) in enumerate(leaves)]
     decode = form.decoder("positions") if with_positions else None
     collected = _ReadBlocks(decode)
@@ -117,7 +120,9 @@ def _terms(leaf: Any, number: int, field: str) -> Iterator[tuple[bytes, int, W3T
 
 
 def _blocks(leaf: Any, info: W3TermInfo, form: Any) -> Iterator[tuple[Sequence[int], Any, Any]]:
-    """Yield the blocks of a posting list: differences of document numbers, beginning at 0, weights, and values."""
+    """Yield the blocks of a posting list: differences of document numbers, of which the first is from 0, weights, and
+    values.
+    """
     if info.is_inlined():
         docs, weights, values = info.inlined_postings()
         yield [doc - before for doc, before in zip(docs, (0, *docs), strict=False)], tuple(weights), values

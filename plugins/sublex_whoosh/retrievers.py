@@ -43,13 +43,13 @@ class WhooshRetriever:
     def takes(self, operator: Operator) -> bool:
         """Return whether Whoosh counts the occurrences of an operator as Sublex does.
 
-        It does for a term in a field, unless Whoosh reads the query's text.
+        It does for a term in a field, but not with `language`, because Whoosh then reads the query's text.
         """
         return not self.language and operator.kind is OperatorKind.FIELD and not isinstance(operator.parts[0], Operator)
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return at least the best `k` documents and their scores. All documents with the same score as the document at
-        place `k` are returned too.
+        """Return the best `k` documents and their scores, and all documents with the same score as the document at
+        place `k`.
         """
         # NumPy is imported with the first search, because `sublex --help` loads this module.
         import numpy as np
@@ -75,8 +75,8 @@ class WhooshRetriever:
         scores = np.full(len(docs), -np.inf)
         wanted = index.live[docs]
         order = np.argsort(wanted)
-        # The places at which the documents of each segment begin among the wanted documents, and the end of the last
-        # segment's.
+        # The place among the wanted documents where the documents of each segment begin, and where those of the last
+        # one end.
         cuts = np.searchsorted(wanted[order], [*(base for _, base in index.leaves), np.inf])
         for weight, part in self._parts(query, index):
             for segment, (base, matcher) in enumerate(self._matchers(part, index)):
@@ -109,7 +109,7 @@ class WhooshRetriever:
         return Explanation(score, f"Whoosh's score for {parsed}", "sum", shown)
 
     def _part(self, index: WhooshIndex, field: str, term: Any, weight: float, doc: int) -> Explanation:
-        """Return the part of one term in a document's score. The part is evidence if the document lacks the term."""
+        """Return the part of one term in a document's score. It is only evidence if the document lacks the term."""
         from whoosh.query import Term
 
         text = term.decode() if isinstance(term, bytes) else str(term)

@@ -556,7 +556,7 @@ def test_what_newcomers_type_first_is_answered_with_what_to_type(demo):
         (["explain", "it's", "demo", "birds-01"], "the index comes first: sublex explain demo \"it's\" birds-01\n"),
         (["list"], "No command list; did you mean sublex indexes?"), (["version"], "did you mean sublex --version?"),
         (["search", "nothing", "crane"], "No index at indexes/nothing"),
-        (["fit", "demo", "lda(topics=3)"], "lda has no parameter topics; did you mean k (topics)? It takes "),
+        (["fit", "demo", "lda(topics=3)"], "lda has no parameter topics; did you mean k (the number of topics)? It takes "),
     ):  # fmt: skip
         done = demo(*arguments)
         assert done.code == 2 and sentence in done.messages, done.messages

@@ -338,6 +338,7 @@ def test_names_and_models_are_offered_as_a_printed_command_has_them(demo, monkey
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -125,7 +125,10 @@ def test_a_run_goes_to_the_file_that_is_named_with_the_tag_that_is_given(demo):
             "A run is written in TREC's format, which .csv is not; name x.run, or a folder by new/x.csv/",
         ),
         (("-o", "-"), "sublex run writes files; name a file or a folder with -o."),
-        (("-o", "mine.txt", "-r", "BM25", "-r", "PL2"), "mine.txt is a file; name a folder with -o."),
+        (
+            ("-o", "mine.txt", "-r", "BM25", "-r", "PL2"),
+            "mine.txt is a file for one run, and there are 2; name a folder",
+        ),
         (("-o", "mine.txt"), "mine.txt is there, and nothing shows that Sublex wrote it as it is; choose another"),
     ):
         Path("mine.txt").write_text("my notes\n")
@@ -133,7 +136,9 @@ def test_a_run_goes_to_the_file_that_is_named_with_the_tag_that_is_given(demo):
         assert (code, output) == (2, "") and sentence in messages, messages
         assert Path("mine.txt").read_text() == "my notes\n"
     assert "folder.run/BM25.run" in demo("run", "demo", str(TOPICS), "-o", "folder.run/", "-k", "1")[1]
-    assert "both.run/PL2.run" in demo("run", "demo", str(TOPICS), "-o", "both.run", "-r", "BM25", "-r", "PL2")[1]
+    assert "both.run/PL2.run" in demo("run", "demo", str(TOPICS), "-o", "both.run/", "-r", "BM25", "-r", "PL2")[1]
+    # A folder that is there may be called like a file.
+    assert "both.run/DPH.run" in demo("run", "demo", str(TOPICS), "-o", "both.run", "-r", "BM25", "-r", "DPH")[1]
 
 
 def test_runs_in_a_folder_are_named_by_their_expressions(demo):

@@ -125,6 +125,7 @@ def pool(request):
 # In workers.
 
 
+@pytest.mark.slow
 def test_workers_of_multiprocessing_search_as_this_process_does(demo, pool):
     blend, ranked = demo.pipeline(BLEND), demo.pipeline("BM25 % 20" >> sublex.rerank(lengths))
     for pipeline in (blend, ranked, "PL2", sublex.parse("PL2")):
@@ -134,6 +135,7 @@ def test_workers_of_multiprocessing_search_as_this_process_does(demo, pool):
     assert pool(first_title, [hits]) == [first_title(hits)]
 
 
+@pytest.mark.slow
 def test_a_lambda_and_a_local_function_go_to_workers_by_cloudpickle(demo, pool):
     factor = -1
 
@@ -146,6 +148,7 @@ def test_a_lambda_and_a_local_function_go_to_workers_by_cloudpickle(demo, pool):
         assert rows(found) == rows(search(demo, pipeline, "tower"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_joblib_searches_by_every_backend(demo, backend):
     pipeline = demo.pipeline("BM25 % 20" >> sublex.rerank(lambda query, documents: [len(d.text) for d in documents]))
@@ -164,6 +167,7 @@ def test_joblib_hashes_an_index_by_its_generation(demo, index):
     assert joblib.hash(index) != before
 
 
+@pytest.mark.slow
 def test_a_relative_path_means_the_same_in_a_worker_with_another_folder(folder, tmp_path, monkeypatch, pool):
     monkeypatch.chdir(folder.parent)
     index = sublex.open("./demo")
@@ -177,6 +181,7 @@ def test_a_relative_path_means_the_same_in_a_worker_with_another_folder(folder, 
     assert not (tmp_path / "scores").exists() and (folder.parent / "scores").exists()
 
 
+@pytest.mark.slow
 def test_an_error_in_a_worker_arrives_as_its_sentence(demo, pool):
     with pytest.raises(sublex.UnknownName, match="No representation nope"):
         pool(failing, [demo])
@@ -411,6 +416,7 @@ def test_threads_open_an_unpickled_index_once(demo, monkeypatch):
 # What is gone.
 
 
+@pytest.mark.slow
 def test_a_generation_that_is_gone_costs_a_sentence(index, pool):
     pipeline, hits, searcher = index.pipeline("BM25"), index.search("tower"), index.searcher()
     things = [copy.copy(index), pipeline, hits]

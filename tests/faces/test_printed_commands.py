@@ -198,6 +198,7 @@ def near(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_dropped_operators_are_read_back_in_sh_and_in_python(near, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

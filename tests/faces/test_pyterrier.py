@@ -294,6 +294,7 @@ class Shortest(pt.Transformer):
         return inp.assign(score=-inp["docno"].str.len())
 
 
+@pytest.mark.slow
 def test_retrievers_and_stages_go_to_workers_and_are_copied(index, topics):
     bm25 = sublex.pyterrier.Retriever(index, "BM25 >> RM3 >> BM25", k=20)
     staged = sublex.pyterrier.Retriever(index, "BM25 % 20" >> sublex.pyterrier.stage(Shortest()))

@@ -15,6 +15,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -29,6 +30,7 @@ import sublex as engine
 from sublex.contracts.base import Document, Folder, Param, Resource
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import InputError, SublexError
+from sublex.faces.judging import take_back, write_judgement
 from sublex.forms.lines import Shown
 from sublex.forms.values import to_json
 from sublex.language import plugins
@@ -175,6 +177,7 @@ def writing(built_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     client.close()
 
 
+@pytest.mark.slow
 def test_a_schema_is_obeyed_whatever_is_asked(client):
     """Requests that schemathesis makes of the schema get answers that the schema knows, and none is a failure of the server."""
     schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
@@ -280,6 +283,13 @@ def test_systems_are_compared_on_the_files_of_the_server(client, fitted):
             for name in [name for name in system if "milliseconds" in name or name == "cached"]:
                 del system[name]
     assert {**found, "notes": ""} == {**expected, "notes": ""}
+    # A ranker may have a name for one request.
+    named = client.get("/v1/compare", ranker=["mine=BM25", "PL2"], measure="AP", k=20).record["result"]["systems"]
+    assert [(each["name"], each["expression"]) for each in named] == [("mine", "BM25"), ("PL2", "PL2")]
+    assert named[0]["measures"] == found["systems"][0]["measures"]
+    for wrong in ("BM25=PL2", "mine=", "mine=PL2(", f"mine={'(' * 10_000}"):
+        assert client.get("/v1/compare", ranker=[wrong, "PL2"]).status == 400
+    assert client.get("/v1/search", query="crane", ranker="mine=BM25").status == 400
     # The default ranking alone is not compared with itself.
     alone = client.get("/v1/compare", ranker=["BM25"], measure="AP", k=20).record["result"]["systems"]
     assert [system["name"] for system in alone] == ["BM25"] and alone[0]["measures"] == found["systems"][0]["measures"]
@@ -633,7 +643,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("search", {"query": "x", "ranker": "lsi"}, 409, "No lsi in demo"),
     ("search", {"query": "x", "ranker": "BM25 >> near(lsi)"}, 409, "No near(lsi) in demo"),
     ("search", {"query": "x", "ranker": "chars"}, 409, "No chars in demo"),
-    ("search", {"query": "x", "ranker": "better"}, 409, "better needs lsi(e=200, weighting=logtfidf), near("),
+    ("search", {"query": "x", "ranker": "better"}, 409, "better needs lsi(e=200), near("),
     ("search", {"query": "x", "ranker": "good(find=approximate)"}, 400, "good has no part that could find approximately"),
     ("search", {"query": "x", "ranker": 'cross(onnx("/tmp"))'}, 400, "names a folder, and a request cannot name one."),
     ("search", {"query": "x", "ranker": 'sourcelda("/etc/passwd", k=2)'}, 400, "a request cannot name files"),
@@ -1030,6 +1040,30 @@ def test_each_takes_back_their_own_judgements_alone(writing, tmp_path):
         writing.post("/v1/judge", {"topic": "2", "docno": "birds-01", "grade": grade, "by": by})
     assert "another judgement of birds-01" in writing.post("/v1/unjudge", {"by": "anna"}).sentence
     assert engine.read_qrels(tmp_path / "mine.txt")["2"] == {"birds-01": 3}
+    # What was taken back under a later judgement does not come back with the end of that one.
+    assert writing.post("/v1/unjudge", {"by": "ben"}).record["result"]["grade"] is None
+    assert (tmp_path / "mine.txt").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("steps", "grades"),
+    [
+        ("b1 a2 a- b-", [1, 2, 1, None]),
+        ("b1 a2 b- a- b-", [1, 2, 2, None, None]),
+        ("b1 a2 b3 a- b- b-", [1, 2, 3, 3, 1, None]),
+        ("b1 b2 a3 b- a- b-", [1, 2, 3, 3, 1, None]),
+        # Equal judgements, one after the other: the second one of a person is another step.
+        ("b1 a2 b1 a- b- b-", [1, 2, 1, 1, 1, None]),
+    ],
+)
+def test_judgements_are_taken_back_under_others(tmp_path, monkeypatch, steps, grades):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file, seen = tmp_path / "mine.txt", []
+    for by, grade in steps.split():
+        with suppress(InputError):
+            take_back(file, by) if grade == "-" else write_judgement(file, "1", "birds-01", int(grade), by)
+        seen.append(int(file.read_text().split()[3]) if file.read_text() else None)
+    assert seen == grades
 
 
 @pytest.mark.parametrize(

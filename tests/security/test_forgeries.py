@@ -146,6 +146,7 @@ def test_documents_do_not_have_terms_that_stand_in_no_document(index, lost):
             ask(sublex.open(index.path).corpus)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["\ud800", "a\nb", "\x1b[31m", "a\x85b", "\x7f", "a/b", "..", ""])
 @pytest.mark.parametrize("place", ["model", "rows", "segment", "segment of rows"])
 def test_a_name_that_no_message_can_show_is_refused(whole, tmp_path, name, place):

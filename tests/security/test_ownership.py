@@ -203,6 +203,7 @@ def test_no_command_writes_over_what_it_reads(inside, words):
     assert Path(words[-1]).read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OUTPUTS)
 def test_an_output_replaces_its_own_kind_and_nothing_that_somebody_wrote_or_changed(inside, kind):
     command, name, again = OUTPUTS[kind]

@@ -31,7 +31,7 @@ LANGUAGES = (
 STEMMERS = ("none", "porter", "porter2", *LANGUAGES)
 _POSSESSIVE = re.compile("['\u2019\uff07]s$", re.MULTILINE)
 _TERRIER = re.compile("[A-Za-z0-9]+")
-# Parameters that are younger than the format of indexes. If they are off, an index does not store them, as before.
+# Parameters that were added after the first indexes were built. An index stores them only if they are on.
 _LATER = ("fold", "latex")
 _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
@@ -120,7 +120,7 @@ class WordAnalyzer:
         return (fold(lowered) if self._fold else lowered).split("\n")
 
     def letters(self, text: str) -> str:
-        """Return a text in the letters of terms: composed characters, in lower case, and without accents if `fold` is on."""
+        """Return a text with letters as in terms: composed, in lower case, and without accents if `fold` is on."""
         text = self._composed(text).replace("\u0130", "i").lower()
         return fold(text) if self._fold else text
 
@@ -179,13 +179,13 @@ def _stemmer(name: str) -> Callable[[list[str]], list[str]]:
 def _params(stop: str, stem: str, possessive: bool) -> tuple[Param, ...]:
     """Return the parameters of an analyzer whose defaults are `stop`, `stem` and `possessive`."""
     return (
-        Param("stop", object, stop, help="a list's name (lucene, none) or a file with one word a line"),
+        Param("stop", object, stop, help="the stop words: a list's name (lucene, none) or a file with one word a line"),
         Param("stem", str, stem, range=STEMMERS, help="the stemmer"),
-        Param("possessive", bool, possessive, help="take a final 's off"),
+        Param("possessive", bool, possessive, help="remove a final 's"),
         Param(
             "cjk", str, "bigrams", range=("bigrams", "single"), help="Han and Hiragana as overlapping pairs or alone"
         ),
-        Param("normalize", str, "nfc", range=("nfc", "none"), help="Unicode composition before anything else"),
+        Param("normalize", str, "nfc", range=("nfc", "none"), help="the Unicode normalisation, before all else"),
         Param("fold", bool, False, help="write Latin letters without accents, so that Schrödinger is schrodinger"),
         Param("latex", bool, False, help="read LaTeX's letters, so that Schr\\\"odinger is Schrödinger"),
     )

@@ -86,7 +86,10 @@ class Interner:
         return self.add_described(text, starts, *interner_kernels.describe(text, starts, lengths))
 
     def add_described(self, text: np.ndarray, starts: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """Return the numbers of strings whose keys and hashes a kernel has computed. Add new strings to the table."""
+        """Return the numbers of strings whose keys and hashes `describe` has computed. Add new strings to the table.
+
+        String k begins at text[starts[k]].
+        """
         from sublex.analysis import interner_kernels
 
         self._make_room(len(starts), int(keys[:, 2].sum()) + len(starts))
@@ -111,7 +114,7 @@ class Interner:
         return self.arena[begin : self.ends[self.size - 1] if self.size else 0].tobytes()
 
     def _make_room(self, strings: int, size: int) -> None:
-        """Enlarge the arrays for at most `strings` more strings of `size` bytes in all, newlines included."""
+        """Enlarge the arrays so that `strings` more strings of `size` bytes in all fit, newlines included."""
         from sublex.analysis import interner_kernels
 
         if self.size + strings > len(self.ends):

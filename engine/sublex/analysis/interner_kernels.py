@@ -83,8 +83,9 @@ def describe(text, starts, lengths):
 def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
     """Return the numbers of byte strings, and the number of strings in the table. Add new strings to the table.
 
-    `n` is the number of strings in the table before the call. The caller has made room in all arrays. A newline follows
-    each string in the arena, so new strings can be read as lines.
+    `starts`, `keys` and `hashes` describe the strings in `text`, as `describe` does. `slots` to `arena` are the arrays
+    of the table (`interner.Interner`), and `n` its number of strings before the call. The caller has made room in all
+    arrays. A newline follows each string in the arena, so new strings can be read as lines.
     """
     mask = U(len(slots) - 1)
     numbers = np.empty(len(starts), np.int32)
@@ -119,7 +120,7 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
 def refill(hashes, n, size):
     """Return a hash table with the numbers of the first `n` strings. Its `size` is a power of two.
 
-    The hash of a string names a slot. The string stands in this slot or in the first free one after it, as in `intern`.
+    A string's number goes to the slot that its hash gives, or to the first free slot after it, as in `intern`.
     """
     slots = np.full(size, -1, np.int32)
     mask = U(size - 1)
@@ -135,7 +136,7 @@ def refill(hashes, n, size):
 def _swapped(x):
     """Return a number with its eight bytes in the opposite order.
 
-    The results are in the same order as the strings from which the numbers were made.
+    If numbers hold the first eight bytes of strings, the results are in the order of the strings' bytes.
     """
     x = (x & U(0x00FF00FF00FF00FF)) << U(8) | (x >> U(8)) & U(0x00FF00FF00FF00FF)
     x = (x & U(0x0000FFFF0000FFFF)) << U(16) | (x >> U(16)) & U(0x0000FFFF0000FFFF)

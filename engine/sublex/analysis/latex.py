@@ -58,7 +58,7 @@ def decoded(raw: str) -> str:
 
 
 def spellings(word: str) -> Iterator[str]:
-    r"""Yield the usual forms in which LaTeX writes a word: `Schr\"odinger`, `Schr\"{o}dinger`, `Schr{\"o}dinger`.
+    r"""Yield the usual forms in which LaTeX writes a word: `Schr\"odinger` and `Schr\"{o}dinger`.
 
     In a word without accents, each letter in turn gets an acute accent. This shows how an analyzer cuts a word with an
     accent at each place.

@@ -71,7 +71,8 @@ def _breaking(text, i, end):
 def _runs(text, begin, end, in_word, bounds):
     """Write the start and the end of each run of word bytes to `bounds`; return the number of entries written.
 
-    Starts and ends alternate in `bounds`. The loop over ASCII text has no branches.
+    `in_word` says for each byte value whether it belongs to words. Starts and ends alternate in `bounds`. The loop
+    over ASCII text has no branches.
     """
     n = 0
     before = np.uint8(0)
@@ -234,12 +235,18 @@ def _runs_with_commands(text, begin, end, in_word, commands, bounds):
 def tokenize(text, ends, classes, in_word, commands, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
+    Document d ends before the byte ends[d]. `tokens` gets the number of the raw token at each occurrence, and
+    `token_ends` the place where each document ends in `tokens`. `keys`, `starts` and `hashes` get the key, the first
+    byte and the hash of each distinct raw token, and `slots` is their hash table.
+
     Return True if the table is full, and False at the end of the text. After True, the caller enlarges the table and
     calls again, and the kernel goes on from `state`. `state` holds five numbers: the document, the position in its
-    runs, the number of its runs, the number of distinct raw tokens, and the number of occurrences. `in_word` says for
-    each byte value whether it belongs to words. `commands` is the table of LaTeX commands that stand for letters; if it is
-    empty, no command belongs to a word. The size of `bounds` is the number of bytes of the longest document, plus 2. A raw
-    token in ASCII is one word; a raw token with bytes above ASCII is a run of whole words.
+    runs, the number of its runs, the number of distinct raw tokens, and the number of occurrences.
+
+    `classes` has the class of each byte value, and `in_word` says whether the value belongs to words. `commands` is
+    the table of LaTeX commands that stand for letters; if it is empty, no command belongs to a word. The size of
+    `bounds` is the number of bytes of the longest document, plus 2. A raw token in ASCII is one word; a raw token with
+    bytes above ASCII is a run of whole words.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
     mask = U(len(slots) - 1)

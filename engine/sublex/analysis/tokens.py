@@ -132,7 +132,7 @@ def raw_tokens(text: str, latex: bool = False) -> list[str]:
 
 
 def terms_of(analyzer: Analyzer, raws: Sequence[str]) -> list[str]:
-    """Return for each raw token its terms, joined by newlines. Call the analyzer's `batch` if it has one."""
+    """Return for each raw token its terms, joined by newlines. The analyzer's method `batch` is used if it has one."""
     batch = getattr(analyzer, "batch", None)
     with contract("analyzer", analyzer):
         return batch(raws) if batch else ["\n".join(analyzer.terms(raw)) for raw in raws]
@@ -153,9 +153,14 @@ class CutTexts(NamedTuple):
     ends: np.ndarray
 
     def located(self, text: int) -> Iterator[tuple[int, int]]:
-        """Yield a pair for each raw token of the text with the number `text`: its place in the text, and its place in `raws`."""
+        """Yield, for each raw token of the text with the number `text`, its place in the text and that in `raws`."""
         begin, end = int(self.ends[text - 1]) if text else 0, int(self.ends[text])
         yield from zip(self.places[begin:end].tolist(), self.numbers[begin:end].tolist(), strict=True)
+
+    def located_terms(self, text: int) -> Iterator[tuple[int, str, list[str]]]:
+        """Yield (place, raw token, terms) for each raw token of the text with the number `text`."""
+        for at, number in self.located(text):
+            yield at, self.raws[number], split_terms(self.joined[number])
 
     def only(self, chosen: np.ndarray) -> CutTexts:
         """Return only the occurrences of raw tokens for which `chosen` is true."""
@@ -181,9 +186,7 @@ def cut_texts(analyzer: Analyzer, texts: Sequence[str]) -> CutTexts:
 
 def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Yield (place, raw token, terms) for each raw token of a text; the place is the index of its first character."""
-    cut = cut_texts(analyzer, [text])
-    for at, number in cut.located(0):
-        yield at, cut.raws[number], split_terms(cut.joined[number])
+    yield from cut_texts(analyzer, [text]).located_terms(0)
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
@@ -202,11 +205,18 @@ def analyze_all(analyzer: Analyzer, texts: Sequence[str]) -> list[list[str]]:
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
     """Return a dictionary from each term of a text to the first word, as written, from which the term was made."""
-    words: dict[str, str] = {}
-    for token in sequences(analyzer, [text])[0]:
-        if token.term:
-            words.setdefault(token.term, token.surface)
-    return words
+    return words_by_terms(analyzer, [text])[0]
+
+
+def words_by_terms(analyzer: Analyzer, texts: Sequence[str]) -> list[dict[str, str]]:
+    """Return the dictionary of `words_by_term` for each text."""
+    found: list[dict[str, str]] = []
+    for tokens in sequences(analyzer, texts):
+        found.append({})
+        for token in tokens:
+            if token.term:
+                found[-1].setdefault(token.term, token.surface)
+    return found
 
 
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
@@ -220,18 +230,18 @@ def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
 
 
 def tokens_of(raw: str, terms: list[str]) -> list[Token]:
-    """Return the tokens of a raw token, with no break before them.
+    """Return the words of a raw token as `Token` records, with no break before them.
 
-    A single term has the raw token as its surface. If there are several terms, each is its own surface.
+    The surface of a single term is the raw token. If there are several terms, each is its own surface.
     """
     surfaces = [raw] if len(terms) < 2 else terms
     return [Token(surface, term, False) for surface, term in zip(surfaces, terms or [""], strict=True)]
 
 
 def _with_breaks(text: str, raws: Iterable[tuple[int, str, list[Token]]]) -> list[Token]:
-    """Return all tokens of a text; `after_break` is set on those that follow punctuation or an empty line.
+    """Return all words of a text as `Token` records; `after_break` is set after punctuation or an empty line.
 
-    `raws` has for each raw token its place in the text, and its tokens.
+    `raws` has for each raw token its place in the text, the raw token itself, and its `Token` records.
     """
     tokens: list[Token] = []
     end = 0

@@ -75,8 +75,8 @@ def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray, latex: bool
 class WordTable:
     """Numbers the words of texts by their first appearance, and looks up the terms of each distinct raw token once.
 
-    Word k has the written form `surfaces[k]` and the term `terms[k]`, which is empty for a stop word. In runs of words
-    outside ASCII, the same written form may get two different terms; it then counts as two words.
+    Word k has the written form `surfaces[k]` and the term `terms[k]`, which is empty for a stop word. In raw tokens
+    with characters outside ASCII, the same written form may get two different terms; it then counts as two words.
     """
 
     def __init__(self, analyzer: Analyzer):
@@ -90,9 +90,10 @@ class WordTable:
         self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
 
     def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays: where the words of each text end, the numbers of the words, and the breaks.
+        """Return the words of texts as three arrays.
 
-        The second array (int32) has the number of each word, the third the kinds of break before the word.
+        The first says where the words of each text end in the other two. The second (int32) has the number of each
+        word, and the third the kinds of break before each word.
         """
         known = self._raws.size
         raw = cut.raw
@@ -103,7 +104,7 @@ class WordTable:
         return self._expand(numbers[raw.numbers], cut.breaks, raw.ends)
 
     def _learn(self, raws: list[str]) -> None:
-        """Append new raw tokens with their words."""
+        """Look up the terms of new raw tokens, and append these raw tokens with their words."""
         joined = terms_of(self._analyzer, raws) if raws else []
         for raw, terms in zip(raws, map(split_terms, joined), strict=True):
             words, after = ([(raw, terms, 0)], 0) if raw.isascii() else self._pieces(raw, terms)
@@ -193,7 +194,7 @@ class _Growing:
 
 
 def _kinds_in(gap: str, kinds: np.ndarray) -> int:
-    """Return the kinds of break in `gap`, the characters between two words."""
+    """Return the kinds of break of `gap`, the characters between two words. `kinds` has the kind of each character."""
     if len(gap) == 1 and kinds[min(ord(gap), 0xFFFF)] == Break.DASH:
         return Break.HYPHEN
     return reduce(or_, (int(kinds[min(ord(character), 0xFFFF)]) for character in gap), 0)

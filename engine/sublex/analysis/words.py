@@ -1,8 +1,8 @@
 """Cut text into words by the rules of Unicode (UAX 29), with the choices that Lucene's standard tokenizer makes.
 
-Letters, digits and the characters that join them form words. Each Han or Hiragana character
-is a word; with bigrams, each pair of neighbours is a word. Letters, digits and joiners are those of Lucene, which follows
-Unicode 12.1, and those that Unicode has added since.
+Letters, digits and the characters that join them form words. Each Han or Hiragana character is a word; with bigrams,
+each pair of neighbours is a word. Letters, digits and joiners are those of Lucene, which follows Unicode 12.1, and
+those that Unicode has added since.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _bigrams(singles: list[str]) -> list[str]:
 
 
 def _matches(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield (offset, match) for each word of a text; the match counts characters from the offset."""
+    """Yield (offset, match) for each word of a text; the positions in the match are counted from the offset."""
     return _windowed(text) if len(text) > ENDLESS else ((0, match) for match in _pattern().finditer(text))
 
 

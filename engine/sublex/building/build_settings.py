@@ -13,8 +13,8 @@ from sublex.index.schema import ABSENT
 class BuildSettings(NamedTuple):
     """The settings of a build.
 
-    `store` names the optional parts. `memory` is in bytes. `duplicates` is one of `RULES`. `columns` has the types of columns
-    by name. `fields` has the names of the named fields.
+    `store` names the optional parts of the index. `memory` is in bytes. `duplicates` is one of `RULES`. `columns` has
+    the types of columns by name. `fields` has the names of the named fields.
     """
 
     analyzer: Analyzer
@@ -32,5 +32,8 @@ class BuildSettings(NamedTuple):
 
     @property
     def located(self) -> tuple[str, ...]:
-        """The content fields whose ends among the raw tokens a build needs, to count terms in fields or to set positions."""
+        """The content fields for which the build has to know where their raw tokens end; empty if it need not know.
+
+        The ends are needed to count terms in fields, and to leave gaps between the positions of fields.
+        """
         return self.contents or (content_fields(()) if "positions" in self.store else ())

@@ -82,7 +82,7 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
 
 
 class First(NamedTuple):
-    """The first value of some kind in a batch, such as the first faulty one: the docno of its document, and the value as JSON."""
+    """An example for messages, such as a batch's first faulty value: the document's docno, and the value as JSON."""
 
     docno: str
     value: str
@@ -92,8 +92,9 @@ class BatchColumn(NamedTuple):
     """The values of a batch's documents in one column.
 
     `counts` has the number of values of each indexed document. The values of a document are distinct and ascend. For a
-    column of texts, `values` are places in `words`, which ascend by their bytes. `faulty` is the number of values that have
-    not the type of the column. `first` is the first value with the right type, and `first_faulty` the first with a wrong one.
+    column of texts, `values` are places in `words`, which ascend by their bytes. `faulty` is the number of values that
+    do not have the column's type. `first` is the first value with this type, and `first_faulty` the first one without
+    it.
     """
 
     counts: np.ndarray
@@ -105,7 +106,10 @@ class BatchColumn(NamedTuple):
 
 
 class BatchColumns(NamedTuple):
-    """The columns of a batch by name; `fields` names fields of its first documents if a column has no value."""
+    """The columns of a batch by name.
+
+    If a column has no value in the batch, `fields` has the names of the fields of the first documents, for a message.
+    """
 
     columns: dict[str, BatchColumn]
     fields: frozenset[str]
@@ -124,7 +128,7 @@ def read_columns(batch: Batch, keep: np.ndarray, kinds: Mapping[str, str]) -> Ba
 
 
 def _records(batch: Batch, docs: list[int]) -> list[dict[str, Any]]:
-    """Return the fields of documents of a batch."""
+    """Return the stored fields of documents of a batch, which are given by their places in the batch."""
     data, ends = batch.extra.tobytes(), batch.extra_ends.tolist()
     pieces = [data[ends[doc - 1] if doc else 0 : ends[doc]] or b"{}" for doc in docs]
     with suppress(ValueError, RecursionError):
@@ -144,7 +148,10 @@ def _records(batch: Batch, docs: list[int]) -> list[dict[str, Any]]:
 
 
 def _read_column(given: list[Any], kind: str, docno: Callable[[int], str]) -> BatchColumn:
-    """Return the values of documents in one column. `docno` is a function from a place in `given` to a docno."""
+    """Convert the values of one field to a column of the type `kind`.
+
+    `given` has the field's value, or list of values, of each document, and `docno` returns the docno at a place in it.
+    """
     convert = _CONVERTERS[kind]
     values: list[Any] = []
     counts = np.zeros(len(given), np.int64)
@@ -228,7 +235,7 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number,
 
 
 def _likely_type(kind: str, first: First | None, faulty: First) -> str:
-    """Return the type that a column should have instead of `kind`.
+    """Return the type that a column should have instead of `kind`, for the message about its faulty values.
 
     `first` is its first value of the type `kind`, and `faulty` its first value of another type.
     """

@@ -30,8 +30,8 @@ Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable
 
 # The parts of a document that a user can name in `roles`.
 ROLES = ("id", "text", "title")
-# The pattern of a path that is hardly a text: it has a slash, an ending, or the name of a source before a colon. A path may
-# also be empty or `-`.
+# The pattern of a string that means a path rather than the text of a document: it is empty or `-`, or has a slash, an
+# ending, or the name of a source before a colon.
 _PATH = re.compile(r"^-?$|[/\\]|\.\w+$|^\w+:\S")
 NAMES_OF_DOCUMENT = FieldNames(("docno",), ("text",))
 
@@ -68,9 +68,9 @@ class DocumentSource(NamedTuple):
             yield from batches(_checked_documents(self.documents, self.names, report), report)
 
     def identity(self) -> list[Any] | None:
-        """Return the names, sizes and times of change of all files; None if the source cannot be read a second time.
+        """Return the names, sizes and modification times of all files; None if the source cannot be read a second time.
 
-        An interrupted build can be resumed only if this value has not changed.
+        An interrupted build can be resumed only if this value is still the same.
         """
         if not self.sources or any(chosen.source.path == "-" for chosen in self.sources):
             return None
@@ -128,7 +128,10 @@ def source_of(
 
 
 def _rows(frame: Any, roles: Mapping[str, str], names: FieldNames) -> Iterator[dict[str, Any]]:
-    """Return the rows of a DataFrame. Raise InputError if it lacks the id, the text, or a column that the user names."""
+    """Return the rows of a DataFrame as records.
+
+    Raise InputError if it lacks the id, the text, or a column in `roles`.
+    """
     there = list(map(str, frame.columns))
     if missing := [name for name in roles.values() if name not in there]:
         raise InputError(f"The DataFrame has no column {missing[0]}; it has {', '.join(there)}.")

@@ -17,9 +17,9 @@ RULES = ("error", "first", "last")
 class Duplicates:
     """Remembers all docnos of a build, and selects the documents to index by one of `RULES`.
 
-    Under the rule `last` every document is indexed, and the caller deletes older documents with the same docno
-    afterwards. `replaced` lists the docnos of older documents that are in the index. `superseded` lists the numbers of
-    older documents in this build.
+    `known` yields docnos that are in the index already, as `add_known` takes them. Under the rule `last` every
+    document is indexed, and the caller deletes older documents with the same docno afterwards: `replaced` lists the
+    docnos of those in the index, and `superseded` the numbers of those in this build.
     """
 
     def __init__(self, rule: str, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
@@ -38,7 +38,7 @@ class Duplicates:
         return self._docnos.nbytes
 
     def add_known(self, data: np.ndarray, sizes: np.ndarray) -> None:
-        """Add docnos that are in the index, or in a spill of this build; they lie end to end in `data`."""
+        """Add the docnos of the index, or of a spill of this build: their bytes end to end, and the size of each."""
         self._number(data, np.cumsum(sizes, dtype=np.int64))
 
     def select(self, batch: Batch) -> tuple[np.ndarray, list[str]]:
@@ -73,7 +73,7 @@ class Duplicates:
     def _number(self, data: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of each docno, and a mask that is true where a docno occurs for the first time.
 
-        Docno k ends at `data[ends[k]]`, where the next docno begins.
+        The docnos lie end to end in `data`; docno k ends before the byte ends[k].
         """
         sizes = np.diff(ends, prepend=0)
         known = self._docnos.size

@@ -1,4 +1,9 @@
-"""Kernels that count the terms of documents, and invert the counts into posting lists."""
+"""Kernels that count the terms of documents, and invert the counts into posting lists.
+
+The byte code, in which lists are kept until the segment is written, is that of `index.posting_kernels`. String k of a
+table of strings (ends, arena) is arena[ends[k - 1]:ends[k]]. The rank of a term is its place in the order of the
+terms' bytes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
 # The type of `records` in the signatures of the kernels.
 RECORDS = int32[:, ::1]
-# The columns of the records that `count_terms` has for the terms of a batch: the place of the term's last entry; its last
+# The columns of `records`, which has a row for each term of a batch: the place of the term's last entry; its last
 # document, or -1; the number of bytes of its posting list; the number of its documents.
 PLACE, DOC, BYTES, DF = range(4)
 
@@ -20,9 +25,9 @@ PLACE, DOC, BYTES, DF = range(4)
 def _count(term, first, o, records, entries, tfs):
     """Count one occurrence of `term` in the document whose entries begin at `first`.
 
-    A term without an entry in this document gets an entry at the place `o`. Return the place for the next new entry. The
-    code has no branches, because a processor could not predict them. The number 0 means no term; the next entry overwrites
-    the entry of this number.
+    Return the place for the next new entry. An entry is a place of `entries` and `tfs`. A term without an entry in
+    this document gets the entry at the place `o`. The number 0 means no term; its entry is written too, but the next
+    new entry overwrites it. So the code needs no branches, which a processor could not predict.
     """
     at = np.int64(records[term, PLACE])
     place = at if at >= first else o
@@ -124,13 +129,13 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
 
 @kernel((I32, I64, FLAGS, I64, I32, I64, int64), before="positions")
 def invert_positions(tokens, field_ends, keep, begins, flat, cursors, gap):
-    """Return the positions of the terms of a batch as bytes, the number of bytes of a position (2 or 4), and places of fields.
+    """Return the positions of the terms of a batch as bytes, the bytes of one position, and the begins of fields.
 
-    `tokens` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. `field_ends` says where the tokens
-    of each document's title, text and other fields end, document after document. Each term takes one position. A token
-    without terms takes one position too, which stays free. Between two fields that have tokens, `gap` positions stay free.
-    The positions of term n are written from cursors[n] on, in the order of the documents, and the kernel moves cursors[n]
-    behind them.
+    `tokens` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. `field_ends` says where
+    the tokens of each document's title, text and other fields end, document after document. Each term takes one
+    position. A token without terms takes one position too, which stays free. Between two fields that have tokens,
+    `gap` positions stay free. The positions of term n are written from cursors[n] on, in the order of the documents,
+    and the kernel advances cursors[n]. A position takes 2 or 4 bytes.
 
     The third result has, document after document, the position at which each field but the title begins. A field without
     tokens begins where the field before it ends.
@@ -264,7 +269,7 @@ def join_positions(terms, counts, data, sizes, begins, ends, offsets, ranks, fir
 
 @kernel((I32, I64, I32, I32, I64, I32), before="fields")
 def spread(docs, df, field_docs, field_tfs, field_df, out):
-    """Write to `out` the frequency of each posting in a field; 0 if the field of the document lacks the term.
+    """Write to `out`, for each posting, the frequency of its term in one field of its document; 0 if it is not there.
 
     The documents of the posting lists lie end to end in `docs`; list k has df[k] documents. `field_docs` and `field_tfs` have,
     in the same way, the documents whose field holds the term, and the frequencies there. List k has field_df[k] such
@@ -282,7 +287,9 @@ def spread(docs, df, field_docs, field_tfs, field_df, out):
 
 @kernel((I32, I32, U8, I32, I64), before="build")
 def document_lists(terms, sizes, data, ranks, counts):
-    """Return the byte code of the terms of a batch's documents, and the size of each document's list in bytes.
+    """Turn the posting lists of a batch into a list of terms for each document.
+
+    Return the lists of all documents in the byte code, end to end, and the size of each list in bytes.
 
     `data` has the posting lists of the batch end to end, followed by three spare bytes. List k belongs to terms[k] and
     takes sizes[k] bytes; the terms ascend by their ranks. Document d of the batch has counts[d] terms.

@@ -2,7 +2,7 @@
 
 `count_terms` inverts one batch and may run in any thread. Its posting lists are in the order of the terms' bytes. They
 are in the byte code, which takes about 1.5 bytes per posting. `Inverter.write` joins the lists of all batches, a range
-of terms at a time.
+of terms at a time. The rank of a term is its place in the order of the bytes of all terms of the segment.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ POSTING_BYTES, POSITION_BYTES, FIELD_BYTES = 16, 12, 16
 
 
 class FieldCounts(NamedTuple):
-    """The posting lists of a batch in one field. The lists of whole documents have the same terms in the same order.
+    """The posting lists of a batch in one field: a list for each list of the `BatchCounts`, in the same order.
 
-    The list of term k takes `sizes[k]` bytes of `data`, and has `df[k]` documents. `lengths` has the number of terms of each
-    document's field.
+    List k takes `sizes[k]` bytes of `data`, and has `df[k]` documents. `lengths` has, for each document, the number of
+    terms in the field.
     """
 
     sizes: np.ndarray
@@ -159,8 +159,8 @@ def _count_fields(
 class _GroupPositions(NamedTuple):
     """The positions of the posting lists of a group.
 
-    `counts` has the number of positions of each list. Batch b has `data` from `starts[b]` on, with `sizes[b]` bytes for each
-    position.
+    `counts` has the number of positions of each list. The positions of batch b begin at `data[starts[b]]`, and each
+    takes `sizes[b]` bytes.
     """
 
     counts: np.ndarray
@@ -198,7 +198,8 @@ class _FieldLists(NamedTuple):
 class _Group(NamedTuple):
     """The posting lists of consecutive batches, in the form of `BatchCounts`, joined end to end.
 
-    Batch b has the lists and documents from `list_starts[b]` and `first_docs[b]` on, and its data starts at `data_starts[b]`.
+    The lists of batch b begin at the place `list_starts[b]`, and their data at `data_starts[b]`. Its documents are
+    numbered from `first_docs[b]` on.
     """
 
     terms: np.ndarray
@@ -233,11 +234,13 @@ class _Group(NamedTuple):
     def cuts(
         self, ranks: np.ndarray, bounds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-        """Return three matrices, and a further matrix for each field. A row is for a bound, and a column for a batch.
+        """Find where ranges of terms begin in each batch. Return three matrices, and a further matrix for each field.
 
-        `bounds` has ranks of terms. The first matrix has the number of the batch's first list whose term has this rank
-        or a higher one. The second matrix has the place where the data of this list begins, and the third matrix the place
-        where its positions begin, if there are any. The matrix of a field has the place where the list in the field begins.
+        `ranks` has the rank of each term, and `bounds` the ranks at which ranges begin. Each matrix has a row for each
+        bound and a column for each batch. The first matrix has the number of the batch's first list whose term has at
+        least this rank. The second has the place where the data of this list begins, and the third the place where its
+        positions begin, if there are any. The matrix of a field has the place where the data of this list begin in the
+        field.
         """
         lists, data, positions, *fields = (
             np.zeros((len(bounds), len(self.first_docs)), np.int64) for _ in range(3 + len(self.fields))
@@ -334,7 +337,7 @@ class Inverter:
         return int(cf.sum()), len(df), self._postings
 
     def _write_document_terms(self, ranks: np.ndarray, workers: Workers) -> None:
-        """Write the terms of each document in the order of their ranks, computed from the batches' posting lists."""
+        """Write the terms of each document, ascending by rank; they are computed from the batches' posting lists."""
         from sublex.building import inversion_kernels
 
         def encode(

@@ -111,7 +111,7 @@ def split(
 
 
 def _place(root: Path) -> object:
-    """Return what is equal for two paths of the same folder, even if one leads there by a link, by `..` or by a mount."""
+    """Return a value that identifies a folder: it is equal for all paths to it, also by links, `..` or mounts."""
     try:
         status = root.stat()
     except OSError:
@@ -125,7 +125,7 @@ def _documents(entries: Sequence[SegmentEntry]) -> int:
 
 
 def _note_left(summary: BuildSummary, manifests: Sequence[Manifest]) -> None:
-    """Add a note on the models that stay behind, if there are any."""
+    """Add a note on the fitted models of the parts, which are not copied, if there are any."""
     models = {model.expression for manifest in manifests for model in manifest.fitted.values()}
     if models:
         summary.note(f"Models are not taken along: {', '.join(sorted(models))}; fit them again with sublex fit")

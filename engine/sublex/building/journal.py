@@ -1,4 +1,7 @@
-"""The journal of a build records its state after each spill, so that an interrupted build can be resumed."""
+"""The journal of a build records its state after each spill, so that an interrupted build can be resumed.
+
+A spill is a segment with the documents read so far, written because the memory was full.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ JOURNAL = "journal.json"
 class BuildJournal(NamedTuple):
     """The state of a build: the numbers of batches read and of documents indexed, the spills, and the outcome so far.
 
-    `sources` identifies the input and the settings; None means that the input cannot be read a second time.
+    `sources` identifies the input and the settings; None means that the input cannot be read a second time. `batches`
+    and `docs` count what the spills contain.
     """
 
     sources: object

@@ -49,6 +49,7 @@ def count_batch(
     """Count the terms of a batch, and compress its documents if texts are stored. Any thread may call this.
 
     For positions and for fields, `field_ends` says where the raw tokens of each document's content fields end.
+    `tokens` to `token_terms` are passed to `inverter.count_terms`.
     """
     store, columns, has_fields = settings.store, settings.columns, bool(settings.fields)
     counts = count_terms(tokens, keep, numbers, token_terms, field_ends, "positions" in store, has_fields)

@@ -14,13 +14,13 @@ MERGE_FACTOR = 8
 
 
 def segments_to_merge(sizes: Sequence[int]) -> int:
-    """Return the number of last segments to merge into one; 1 if none are to be merged.
+    """Return how many of the last segments to merge into one; 1 if none are to be merged.
 
-    `sizes` has the number of documents of each segment.
+    `sizes` has the number of documents of each segment, in the order of the index.
 
     The level of a segment is the logarithm of its size to the base `MERGE_FACTOR`, rounded down. For each level, from
-    the highest down, the function counts the last segments up to the first one with a higher level. These segments are
-    merged if there are at least `MERGE_FACTOR` of them and the merged segment has a higher level.
+    the highest down, the function looks at the segments at the end of the index that have this level or a lower one.
+    They are merged if there are at least `MERGE_FACTOR` of them and the merged segment has a higher level.
     """
     levels = [math.floor(math.log(max(size, 1), MERGE_FACTOR)) for size in sizes]
     for level in range(max(levels, default=0), -1, -1):

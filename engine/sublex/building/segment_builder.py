@@ -192,9 +192,9 @@ def _make_and_tokenize(
 ) -> tuple[Batch, RawTokens, np.ndarray | None]:
     """Make a batch and cut its texts into raw tokens.
 
-    If `fields` names content fields, also return the places where the raw tokens of each field end in each document. The
-    contents of the batch then include all these fields. A newline stands between them, so no raw token crosses the end of a
-    field.
+    If `fields` names content fields, the contents of the batch include all these fields, with a newline between them,
+    so that no raw token crosses the end of a field. The third result then says where the raw tokens of each field end
+    in each document; otherwise it is None.
     """
     batch = make()
     if not fields:

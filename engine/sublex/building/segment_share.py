@@ -1,4 +1,7 @@
-"""A share of a segment: some of its documents. The other documents look deleted to readers, but nothing is written."""
+"""A share of a segment: a segment object with only some of the documents.
+
+The others look deleted; nothing is written.
+"""
 
 from __future__ import annotations
 

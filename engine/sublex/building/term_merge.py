@@ -117,8 +117,8 @@ class Window:
 class TermMerge:
     """Merges lexicons and posting lists. `live` has a mask of the live documents of each segment.
 
-    After all windows, `ranks[k]` has for each ordinal of segment k the ordinal in the merged segment. `terms` and
-    `postings` are then the totals of the merged segment.
+    After `windows` has yielded all windows, `ranks[k]` has, for each ordinal of segment k, the ordinal in the merged
+    segment, and `terms` and `postings` are the totals of the merged segment.
     """
 
     def __init__(self, segments: list[Segment], live: list[np.ndarray], workers: Workers):
@@ -144,9 +144,9 @@ class TermMerge:
             begins = ends
 
     def _ends(self, begins: list[int]) -> list[int]:
-        """Return the ordinal in each segment at which a window ends. The window begins at the ordinals `begins`.
+        """Return, for each segment, the ordinal at which the window that begins at `begins` ends.
 
-        It ends after the same term in all segments.
+        The window ends at the same term in all segments.
         """
         step = max(LEAST_TERMS, WINDOW_TERMS // len(self.segments))
         places = list(zip(self.segments, begins, strict=True))
@@ -211,8 +211,8 @@ class TermMerge:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, list[np.ndarray]]:
         """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this.
 
-        If `position_counts` gives the number of positions of each term, the third item is the positions. The fourth item has
-        the frequencies in each of `fields`.
+        With `position_counts`, the number of positions of each term, the third item is the positions; otherwise it is
+        None. The fourth item has the frequencies in each of `fields`.
         """
         from sublex.building import merge_kernels
 
@@ -305,7 +305,10 @@ def _document_maps(live: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _numbered(parts: list[Strings]) -> tuple[Interner, np.ndarray]:
-    """Return a table of the distinct strings of several parts, and the numbers of all strings, part after part."""
+    """Number the distinct strings of several parts.
+
+    Return them as a table, and the number of each string, part after part.
+    """
     offsets = starts_of(np.array([len(strings.arena) for strings in parts]))[:-1]
     starts = np.concatenate([offset + strings.starts for offset, strings in zip(offsets, parts, strict=True)])
     table = Interner()

@@ -82,7 +82,7 @@ class Token(NamedTuple):
 
 
 class Break(IntFlag):
-    """The kinds of break before a word. 0 means that only white space stands before the word. Several kinds add up.
+    """The kinds of break before a word, as flags. 0 means that only white space stands before the word.
 
     HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons,
     STOP for the end of a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first
@@ -809,6 +809,9 @@ class Expander(Protocol):
 
     `docs` is the number of documents from a first retrieval that the expander needs, 0 for none. The stages before the
     expander find these documents; if the expander stands first, BM25 finds them.
+
+    An expander may also have `first_alone`, a bool: True says that it looks at the first `docs` documents and at no other
+    ones, so that the stage before it need not find more.
     """
 
     docs: int

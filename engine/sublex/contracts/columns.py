@@ -125,7 +125,10 @@ def documents_of(comparison: ColumnTest, column: Column) -> np.ndarray:
 
 
 def meeting(condition: Condition | ColumnTest, column_of: Callable[[str], Column]) -> np.ndarray:
-    """Return for each document whether it meets a condition. The leaves of the condition must all be comparisons."""
+    """Return for each document whether it meets a condition, all of whose leaves must be comparisons.
+
+    `column_of` returns the column with a name.
+    """
     if isinstance(condition, ColumnTest):
         return documents_of(condition, column_of(condition.column))
     parts = [meeting(part, column_of) for part in condition.parts]
@@ -173,7 +176,7 @@ def check(condition: Any, index: HasColumns) -> None:
 
 
 def typed(value: Value, kind: str) -> Value:
-    """Return the number that a text writes for a column of numbers, and any other value unchanged."""
+    """Return a value for a column of the type `kind`. For int and float, a text becomes its number."""
     number = number_of(value.strip()) if isinstance(value, str) and kind in ("int", "float") else None
     return value if number is None or math.isinf(number) else number
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class ExperimentWork(NamedTuple):
-    """What an experiment works with: the index that the study names for it, or None, and threads.
+    """The second argument of `Experiment.measure`: the index that the study names, or None, and means for the work.
 
-    `vectors(model)` returns the vectors of all documents of the index by a fitted model, in the order of the documents;
-    `vectors(model, texts)` those of texts.
-    `progress(done, total, unit)` may raise an exception to end the work.
+    `workers` is the number of threads. `vectors(model)` returns the vectors of all documents of the index by a fitted
+    model, in the order of the documents; `vectors(model, texts)` returns those of texts. Call `progress(done, total,
+    unit)` often; it may raise an exception to end the work.
     """
 
     index: Any

@@ -51,7 +51,7 @@ def text_of(value: Any) -> str:
 
 
 def contents_of(title: str, text: str) -> str:
-    """Return the contents of a document without other fields: the title, a newline and the text, or only the text without title."""
+    """Return the contents of a document without other fields: title, newline and text; without a title, the text."""
     return f"{title}\n{text}" if title else text
 
 

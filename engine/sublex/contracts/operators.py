@@ -208,7 +208,10 @@ def _checked(
 
 
 def _expect_shallow(kind: OperatorKind, inner: Sequence[Operator], parts: int) -> None:
-    """Raise InputError if an operator has too many parts, some of them operators, or is too deep."""
+    """Raise InputError for a window of too many parts, some of them operators, and for operators nested too deep.
+
+    `inner` are the operators among the parts, and `parts` is the number of all parts.
+    """
     if kind is OperatorKind.WINDOW and parts > MOST_NESTED:
         raise InputError(
             f"A window has {parts} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."

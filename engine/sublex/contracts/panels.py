@@ -1,4 +1,4 @@
-"""What a plugin says of a panel: a view of the page of `sublex serve`."""
+"""The declaration of a panel: a view that a plugin adds to the page of `sublex serve`."""
 
 from __future__ import annotations
 

@@ -39,10 +39,9 @@ def expect_weights(weights: Iterable[float]) -> None:
 
 
 def expect_no_loss(scores: np.ndarray, weights: Iterable[float]) -> None:
-    """Raise InputError if scores that tiny weights made are too small for float32.
+    """Raise InputError if tiny weights have made a score too small for float32, or 0.
 
-    Scores of 0 count as lost. With weights of usual size nothing is checked, because small scores then come from the
-    ranker itself.
+    Without a tiny weight, nothing is checked, because small scores then come from the ranker itself.
     """
     is_tiny = any(0 < abs(weight) < SURE_WEIGHT for weight in weights)
     if is_tiny and (np.abs(scores) < SMALLEST_SCORE).any():

@@ -1,8 +1,9 @@
-"""What a fitted model stores, as the model declares it: the shape, type and range of every value.
+"""The declarations of the values that a fitted model stores: the shape, type and range of each.
 
-`Fittable.declares` returns a declaration for each value that `save` puts into the store, and `Representation.row_values` declares the
-rows of documents. Anybody can write a model with valid checksums, and kernels do not check bounds. So the engine compares all values
-with their declarations before `load` gets them. A model that does not fit its declarations costs one sentence.
+`Fittable.declares` returns a declaration for each value that `save` puts into the store, and
+`Representation.row_values` declares the rows of documents. Anybody can write a model with valid checksums, and kernels
+do not check bounds. So the engine compares all values with their declarations before `load` gets them. A model that
+does not fit its declarations is refused with one sentence.
 
 A size is a number, or a name such as "words". A name stands for the same number in all declarations of a model: the first value that has
 the size sets it. A size may also add or multiply other sizes, as in "words + 1" or "topics * words". Earlier values must have set
@@ -53,7 +54,7 @@ class Numbers(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The places where the parts of a list begin, and the end of the last part.
+    """Offsets: the places where the parts of a list begin, and the end of the last part.
 
     These are `parts` + 1 whole numbers that ascend from 0 to `of`, the length of the list.
     """
@@ -159,11 +160,7 @@ class Sizes:
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value from JSON is a text without half characters.
-
-    JSON can write one half of a character that takes two code units in UTF-16. Python reads such a half, and then fails to
-    write it as UTF-8.
-    """
+    """Return whether a value from JSON is a text without lone surrogates, which JSON can write, but UTF-8 cannot."""
     return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 
 

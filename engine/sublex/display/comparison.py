@@ -31,6 +31,7 @@ def _as_json(compared: Comparison) -> dict[str, Any]:
     systems = [
         {
             "name": system.name,
+            "expression": system.expression or None,
             "measures": evaluation.mean,
             "intervals": {measure: ends[place] for measure, ends in compared.intervals.items()},
             "missing": evaluation.missing,

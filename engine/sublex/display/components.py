@@ -30,7 +30,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 class Described(NamedTuple):
-    """A component as the command shows it. `source` is the paragraph of its description that cites the literature."""
+    """The shown facts about a component. `source` is the paragraph of its docstring that cites the literature."""
 
     name: str
     kind: str

@@ -13,7 +13,10 @@ HEAD = ("difference", "part", "word")
 
 
 def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], query: str) -> Shown:
-    """Return the difference of two scores for one query as Shown. The parts with the largest differences come first."""
+    """Return the difference of the scores of two documents for one query as Shown, given their explanations and docnos.
+
+    The parts with the largest differences come first.
+    """
     rows = gaps(one, other)
     head = (*HEAD, *docnos)
 
@@ -33,7 +36,7 @@ def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], qu
 
 
 def _verdict(one: float, other: float, docnos: tuple[str, str], query: str) -> Line:
-    """Return the sentence that compares two scores. A document that was not found has the score minus infinity."""
+    """Return the sentence that compares the scores of two documents; -inf means that the document was not found."""
     first, second = (Span(docno, "docno") for docno in docnos)
     if one == other:
         state = "have the same score for" if math.isfinite(one) else "are not found for"

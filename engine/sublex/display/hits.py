@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sublex.analysis.tokens import located_terms
+from sublex.analysis.tokens import CutTexts, cut_texts, located_terms
 from sublex.contracts.base import Document, Mark, Query
 from sublex.contracts.columns import comparisons_in, values_line
 from sublex.contracts.comparisons import Value
@@ -29,6 +29,10 @@ INDENT, EIGHTHS = 5, " ▏▎▍▌▋▊▉█"
 BAR = 8
 # The number of styles for labels. The numbers of labels with the same style differ by a multiple of it.
 LABEL_STYLES = 8
+
+
+# A piece of a text, and the term of the query that it is; "" for none.
+Piece = tuple[str, str]
 
 
 class ShownHit(NamedTuple):
@@ -82,17 +86,17 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
             dict(zip(head, (*row, *own.values()), strict=True)) for row, own in zip(rows, values, strict=True)
         ]
         if extras.parts and not extras.docnos:
-            terms = answer.query.weights()
-            for record, each in zip(records, found, strict=True):
-                record["title_parts"] = pieces(index, each.title, dict.fromkeys(map(str, terms)))
-                record["passage_parts"] = parts(index, each.passage, each.places, terms)
+            for record, own in zip(records, _parts(index, found, answer.query.weights()), strict=True):
+                record["title_parts"], record["passage_parts"] = own
         return records
 
     return Shown(
         lambda: _lines(index, answer, found, extras, values),
         data,
         head,
-        [(*row, *(", ".join(map(str, each)) for each in own.values())) for row, own in zip(rows, values, strict=True)],
+        [(*row, *(", ".join(map(str, each)) for each in own.values())) for row, own in zip(rows, values, strict=True)]
+        if columns
+        else rows,
     )
 
 
@@ -101,32 +105,45 @@ def _without_text(hit: Hit) -> ShownHit:
     return ShownHit(hit, float(str(np.float32(hit.score))))
 
 
-def pieces(index: Index, text: str, words: Mapping[str, str | None]) -> list[tuple[str, str]]:
+def pieces(index: Index, text: str, words: Mapping[str, str | None]) -> list[Piece]:
     """Cut a text into pieces.
 
     A word with a term in `words` is a piece; it has the term's value there, or else the term itself.
     """
-    found: list[tuple[str, str]] = []
+    return _pieces(text, cut_texts(index.analyzer, [text]), 0, words)
+
+
+def _pieces(text: str, cut: CutTexts, number: int, words: Mapping[str, str | None]) -> list[Piece]:
+    """Cut the text with the number `number` of some texts into pieces."""
+    found: list[Piece] = []
     position = 0
-    for begin, raw, terms in located_terms(index.analyzer, text):
+    for begin, raw, terms in cut.located_terms(number):
         if term := next((each for each in terms if each in words), ""):
             found += [(text[position:begin], ""), (raw, words[term] or term)]
             position = begin + len(raw)
     return [piece for piece in (*found, (text[position:], "")) if piece[0]]
 
 
-def parts(
-    index: Index, text: str, places: Sequence[tuple[int, int]], terms: Mapping[str, float]
-) -> list[tuple[str, str]]:
-    """Cut a text into pieces, each with the term of the query at its place. The text between places has ""."""
-    pieces: list[tuple[str, str]] = []
-    position = 0
-    for begin, end in places:
-        within = [term for _, _, own in located_terms(index.analyzer, text[begin:end]) for term in own]
-        term = next((each for each in within if each in terms), within[0] if within else "")
-        pieces += [(text[position:begin], ""), (text[begin:end], term)]
-        position = end
-    return [piece for piece in (*pieces, (text[position:], "")) if piece[0]]
+def _parts(
+    index: Index, found: Sequence[ShownHit], terms: Mapping[str, float]
+) -> Iterator[tuple[list[Piece], list[Piece]]]:
+    """Yield the pieces of the title and of the passage of each hit. All of their words are analysed at once."""
+    spans = list(dict.fromkeys(each.passage[begin:end] for each in found for begin, end in each.places))
+    cut = cut_texts(index.analyzer, [*(each.title for each in found), *spans])
+    term_of = {}
+    for number, span in enumerate(spans, len(found)):
+        within = [term for _, _, own in cut.located_terms(number) for term in own]
+        term_of[span] = next((term for term in within if term in terms), within[0] if within else "")
+    words = dict.fromkeys(map(str, terms))
+    for number, each in enumerate(found):
+        passage: list[Piece] = []
+        position = 0
+        for begin, end in each.places:
+            span = each.passage[begin:end]
+            passage += [(each.passage[position:begin], ""), (span, term_of[span])]
+            position = end
+        passage.append((each.passage[position:], ""))
+        yield _pieces(each.title, cut, number, words), [piece for piece in passage if piece[0]]
 
 
 def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[ShownHit]:
@@ -142,7 +159,8 @@ def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[ShownHit
                 places.append(place)
                 yield document
 
-    for k, (document, best) in enumerate(passages_of(documents(), index.analyzer, terms)):
+    own = answer.hits.asked.weights() if answer.hits.asked else {}
+    for k, (document, best) in enumerate(passages_of(documents(), index.analyzer, terms, own)):
         in_title = title_spans(document.title, index.analyzer, terms)
         found[places[k]] = found[places[k]]._replace(
             title=document.title, passage=best.text, places=best.spans, in_title=in_title

@@ -69,13 +69,13 @@ def overview(index: Index, terms: int) -> Shown:
 
 
 def _columns(index: Index) -> dict[str, str]:
-    """Return the columns of an index with their types, as a named fact."""
+    """Return the fact "columns" of the overview: the columns of an index with their types. Return {} if it has none."""
     columns = index.snapshot.columns
     return {"columns": ", ".join(f"{name}:{kind}" for name, kind in columns.items())} if columns else {}
 
 
 def _attached(index: Index) -> dict[str, str]:
-    """Return the place of the foreign index of an attached index, as a named fact."""
+    """Return the fact "attached to" of the overview: the place of the foreign index. Return {} if there is none."""
     attachment = index.attachment
     if not attachment:
         return {}

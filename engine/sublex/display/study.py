@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.forms.lines import Line, Shown, figures, line, table_lines
-from sublex.forms.parts import part_lines
+from sublex.forms.parts import Part, part_lines, parts_markdown
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -18,19 +18,26 @@ if TYPE_CHECKING:
 def study(result: StudyResult, brief: bool = False) -> Shown:
     """Return the results of a study as Shown; `brief` leaves out comparisons. The exit code is 2 if a system failed."""
 
+    def parts() -> list[Part]:
+        return result.brief_parts() if brief else result.parts()
+
     def lines() -> Iterator[Line]:
-        yield from part_lines(result.brief_parts() if brief else result.parts())
+        yield from part_lines(parts())
         yield line()
         done, kept = counted(_steps(result.done), "step"), counted(_steps(result.kept), "step")
         yield line(f"{done} done, {kept} kept, {result.seconds:.1f} s; all of it is in {result.folder}", indent=0)
 
     shown = figures(result.overview(), lambda: _as_json(result), lines=lines)
+    shown.forms = {**shown.forms, "markdown": lambda: parts_markdown(parts())}
     shown.code = 2 if result.failures else 0
     return shown
 
 
 def _steps(names: Sequence[str]) -> int:
-    """Return the number of steps that a plan lists: measuring and comparing belong to the runs."""
+    """Return the number of steps as a plan counts them.
+
+    Measuring and comparing are parts of the runs, and do not count.
+    """
     return len({name for name in names if name.partition(" ")[0] not in ("measures", "comparison")})
 
 
@@ -75,7 +82,10 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
 
 
 def checked(result: StudyResult, moved: Sequence[MovedFigure], has_lock: bool) -> Shown:
-    """Return the figures of a study that moved as Shown. The exit code is 1 if any figure moved."""
+    """Return the result of a check of a study as Shown: the figures that moved. The exit code is 1 if any figure moved.
+
+    Without a lock, figures were compared only with the expected ones.
+    """
     number = sum(len(system.means) for each in result.measured for system in each.systems)
     against = "study.lock and the expected figures" if result.expected else "study.lock"
     against = against if has_lock else "the expected figures"

@@ -47,7 +47,7 @@ def gram(starts, terms, counts, x, y):
     (I64, I64, F64, F64, int64, F64),
 )
 def products(starts, terms, counts, values, first, sums):
-    """Set sums[d] to the sum of count × value over the terms of the row with the number first + d."""
+    """Set sums[d] to the sum of count × value over the terms of row first + d. `values` has the value of each term."""
     for d in range(len(sums)):
         begin, end = starts[first + d], starts[first + d + 1]
         last = begin + (end - begin) // 4 * 4

@@ -19,10 +19,11 @@ FOLDS = 5
 def accuracy(
     blocks: Sequence[Any], classes: np.ndarray, labelled: np.ndarray, others: np.ndarray, costs: Sequence[float] = COSTS
 ) -> float:
-    """Return the share of other documents for which a machine that learned from labelled ones finds the class.
+    """Train a linear SVM on the documents `labelled`.
 
-    `blocks` are matrices with a row for each document, sparse or dense, whose columns count side by side. The cost C is
-    chosen by cross-validation within the labelled documents.
+    Return the share of the documents `others` whose class it predicts. `classes` has the class of each document.
+    `blocks` are matrices with a row for each document, sparse or dense; the columns of all blocks together are the
+    features. The cost C is one of `costs`, chosen by cross-validation within `labelled`.
     """
     known, new = coordinates(blocks, labelled, others)
     within = classes[labelled]
@@ -32,7 +33,10 @@ def accuracy(
 
 
 def coordinates(blocks: Sequence[Any], labelled: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return documents in the space that the labelled documents span, which is all that a linear machine sees of them."""
+    """Return the coordinates of labelled and of other documents in the space that the rows of the labelled ones span.
+
+    A linear SVM that learns from these coordinates makes the same predictions as one that learns from the rows.
+    """
     inner, outer = 0.0, 0.0
     for block in blocks:
         inner, outer = inner + _products(block, labelled, labelled), outer + _products(block, others, labelled)
@@ -54,7 +58,10 @@ def _folds(documents: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _correct(c: float, x: np.ndarray, classes: np.ndarray, new: np.ndarray, truth: np.ndarray) -> float:
-    """Return the share of new rows for which a machine finds the class."""
+    """Train an SVM of cost `c` on the rows `x` with their classes. Return the share of rows `new` whose class is right.
+
+    `truth` has the classes of the rows `new`.
+    """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
@@ -69,7 +76,7 @@ def _correct(c: float, x: np.ndarray, classes: np.ndarray, new: np.ndarray, trut
 
 
 def expect_scikit_learn(what: str) -> None:
-    """Raise MissingExtra if scikit-learn is not installed. `what` needs it."""
+    """Raise MissingExtra if scikit-learn is not installed. `what` names the thing that needs it, for the message."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -77,5 +84,5 @@ def expect_scikit_learn(what: str) -> None:
 
 
 def draws(pool: np.ndarray, number: int, seed: Sequence[int]) -> np.ndarray:
-    """Return a draw of documents without repetition; each seed has its own draw."""
+    """Return `number` documents drawn at random from `pool`, without repetition; all of them if the pool is smaller."""
     return np.random.default_rng(list(seed)).choice(pool, min(number, len(pool)), replace=False)

@@ -1,4 +1,4 @@
-"""Scores that are linear in the counts of a document: the sum of count × value over its words, divided by norms.
+"""Scores that are linear in the counts of a document: the sum of count × value over its words, divided by the norms.
 
 A query gives every word a value, such as the word's similarity to the query's words. Scoring a document needs its counts and
 its norm, but not its vector.
@@ -22,6 +22,7 @@ ITEMS_PER_CALL = 1 << 14
 # If the rows have more entries per word than this, it is faster to compute the values of all words than to find the
 # words that occur.
 DENSE = 4
+# A function of some words and an array of values that sets the values of these words.
 Valuer = Callable[[np.ndarray, np.ndarray], Any]
 
 
@@ -57,7 +58,8 @@ def query_of(query: Any, words: int) -> csr_array:
 def sums(rows: csr_array, value: Valuer, weights: np.ndarray, workers: int = 1) -> np.ndarray:
     """Return for each row the sum of count × weight × value over the words of the row, float64.
 
-    `value(words, values)` must set `values[word]` for each word in `words`, and nothing else. Several threads call it.
+    `weights` has the weight of each word. `value(words, values)` must set `values[word]` for each word in `words`, and
+    nothing else. Several threads call it.
     """
     from sublex.estimators.bag_kernels import distinct, products
 

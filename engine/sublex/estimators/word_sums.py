@@ -1,9 +1,8 @@
 """Base classes and helpers for representations that score a document by a sum over pairs of a query word and a document word.
 
-`WordSums` stores one number for each document, the norm of its vector. It scores documents by the stored terms of the index.
-The plugins
-`lsi`, `vectors` and `fisher` derive from this class. The functions here help any plugin that reads terms to implement
-`fit`, `load` and `explain`.
+`WordSums` stores one number for each document, the norm of its vector. It scores documents by the stored terms of the
+index. The plugins `lsi`, `vectors` and `fisher` derive from this class. The functions here help any plugin that reads
+terms to implement `fit`, `load` and `explain`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 # The number of document words that an explanation lists for each query word; the other words are added up in one part.
 LISTED_WORDS = 8
-# The declaration of a model's terms; "words" is their number.
+# The declaration of a model's terms. It gives the name "words" to their number, for other declarations.
 VOCABULARY: Mapping[str, Declared] = {"vocabulary": Json(list[str], "words", distinct=True)}
 # The declaration of a row that is the norm of a document's vector.
 NORM = Numbers((), "f4", 0)
@@ -36,8 +35,8 @@ NORM = Numbers((), "f4", 0)
 class WordValues:
     """The values of words for a query. A value is computed when it is first asked for.
 
-    `compute(words, values)` sets `values[word]` for each of `words`, which are distinct. The value of a word must not depend
-    on the other words of the call.
+    `words` is the number of words. `compute(words, values)` sets `values[word]` for each of some distinct words. The
+    value of a word must not depend on the other words of the call.
     """
 
     def __init__(self, words: int, compute: Callable[[np.ndarray, np.ndarray], None]):
@@ -166,7 +165,7 @@ def check_model(consistent: bool | np.bool_) -> None:
 
 
 def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[str]:
-    """Return the terms that occur in at least `min_df` documents and in at most a share `max_share` of all documents."""
+    """Return the terms that occur in at least `min_df` documents and in at most the share `max_share` of all."""
     df = np.zeros(len(corpus.vocabulary), np.int64)
     for block in corpus.blocks():
         df += np.bincount(block.indices, minlength=len(df))

@@ -17,7 +17,7 @@ from sublex.evaluation.input_warnings import input_warnings
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.evaluation.run_evaluation import Evaluation, evaluate
 from sublex.evaluation.slices import Slices
-from sublex.evaluation.systems import System
+from sublex.evaluation.systems import System, meanings
 from sublex.evaluation.topic_properties import Facts
 from sublex.evaluation.unjudged import DifferenceBounds, bounds
 from sublex.forms.frames import data_frame
@@ -206,11 +206,13 @@ class Comparison(InParts):
     def parts(self) -> list[Part]:
         """Return the table of measures, the table of tests against the first system, and the sentences about the best one.
 
-        Sentences about unjudged documents and the parts of the slices follow.
+        Before the sentences stands what the names of systems stand for. Sentences about unjudged documents and the parts
+        of the slices follow.
         """
         slices = [part for each in self.slices for part in each.parts()]
         unjudged = tuple(each.sentence() for each in self.bounds())
-        return [self.table(), self.against_first(), tuple(self.headlines()), unjudged, *slices]
+        named = meanings(self.systems)
+        return [self.table(), self.against_first(), named, tuple(self.headlines()), unjudged, *slices]
 
     def markdown(self) -> str:
         """Return the tables and the sentences in GitHub's Markdown."""

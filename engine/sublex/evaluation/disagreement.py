@@ -35,9 +35,9 @@ CAUSES = 3
 
 
 class Wanted(NamedTuple):
-    """How much is shown: topics, documents of each topic, and the depth to which rankings are compared.
+    """The numbers of topics and of documents per topic to show, and the depth to which rankings are compared.
 
-    `measure` is used where there are judgements.
+    `measure` is the measure of both rankings, if there are judgements.
     """
 
     topics: int = 10
@@ -208,7 +208,10 @@ def _movers(
     grades: Mapping[str, int],
     wanted: Wanted,
 ) -> tuple[Mover, ...]:
-    """Return the documents of a topic whose ranks differ most between the rankings, with the words and topics behind it."""
+    """Return the documents of a topic whose ranks differ most between two rankings, with the causes of their moves.
+
+    `lists` has the docnos of each ranking, best first. `grades` has the grades of the topic's judged documents.
+    """
     ranks = [{docno: rank for rank, docno in enumerate(ranked, 1)} for ranked in lists]
     docnos = list(dict.fromkeys(docno for ranked in lists for docno in ranked))
     rises = {docno: _gain(ranks[1].get(docno)) - _gain(ranks[0].get(docno)) for docno in docnos}

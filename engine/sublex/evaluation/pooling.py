@@ -123,10 +123,11 @@ def _by_depth(
 def _to_front(
     ranked: Sequence[Sequence[str]], grades: Mapping[str, int], systems: Sequence[System]
 ) -> list[_Candidate]:
-    """Return the documents in the order in which move to front takes them.
+    """Return the documents of one topic in the order in which move to front takes them.
 
-    Each run has a priority. The next document comes from the run with the highest priority: its first document that is
-    still left. A relevant document moves its run to the front. Any other document lowers its run by one step.
+    `ranked` has the docnos of each run, best first. Each run has a priority. The next document comes from the run with
+    the highest priority: its first document that is still left. A relevant document moves its run to the front. Any
+    other document lowers its run by one step.
     """
     priority, places = [0] * len(ranked), [0] * len(ranked)
     seen: set[str] = set()
@@ -148,12 +149,11 @@ def _to_front(
 def _by_change(
     ranked: Sequence[Sequence[str]], grades: Mapping[str, int], systems: Sequence[System]
 ) -> list[_Candidate]:
-    """Order the documents by the largest difference of their gains in any two runs.
+    """Return the documents of one topic, ordered by the largest difference of their gains in any two runs.
 
-    A gain is 1 / log2(1 + rank).
-
-    Suppose that all documents are relevant with the same chance. Then the order follows the expected change of the
-    difference between the runs' discounted gains. B. Carterette, J. Allan and R. Sitaraman (SIGIR 2006) do this for AP.
+    `ranked` has the docnos of each run, best first. A gain is 1 / log2(1 + rank). If all documents are relevant with
+    the same probability, the order follows the expected change of the difference between the runs' discounted gains. B.
+    Carterette, J. Allan and R. Sitaraman (SIGIR 2006) do this for AP.
     """
     gains = [{docno: 1 / math.log2(1 + rank) for rank, docno in enumerate(docnos, 1)} for docnos in ranked]
     found = []

@@ -16,7 +16,7 @@ from sublex.trec.given_tables import qrels_of
 from sublex.trec.metadata import value_at
 from sublex.trec.qrels import Qrels
 
-# What to say to somebody who measures by the documents that feedback has seen.
+# Warnings about rankings that are measured by the documents from which they learned.
 FLATTERED = (
     "Rankings by feedback from judged documents have these documents at the top, which flatters them; leave the documents "
     "out of rankings and judgements by {residual}."
@@ -29,7 +29,11 @@ FLATTERED_RUNS = (
 
 
 def flattered_runs(systems: Sequence[System], residual: str) -> list[str]:
-    """Return a sentence on runs that rank the documents from which they learned, as their metadata tell."""
+    """Return a list with a sentence on the runs that rank documents from which they learned, as their metadata say.
+
+    `residual` is the option that leaves these documents out, for the sentence. The list is empty if there is no such
+    run.
+    """
     made = {each.name: value_at(each.run.metadata, ("method",)) for each in systems}
     names = [
         name for name, method in made.items() if value_at(method, ("judged",)) and not value_at(method, ("residual",))
@@ -38,7 +42,7 @@ def flattered_runs(systems: Sequence[System], residual: str) -> list[str]:
 
 
 def needed(k: int, seen: Mapping[str, Mapping[str, int]] | None) -> int:
-    """Return how many hits of a topic leave k hits after those that `seen` judges are left out."""
+    """Return the number of hits to find for each topic, so that k are left without the documents that `seen` judges."""
     return k + max(map(len, (seen or {}).values()), default=0)
 
 
@@ -47,8 +51,8 @@ def residual(
 ) -> tuple[list[System], Qrels, list[str]]:
     """Return systems and judgements without the documents that `seen` judges, by topic, and a note of how many these are.
 
-    Each topic of a system keeps its best k documents of the others, or all of them. A topic that has no judgement left, or none that is
-    above 0, is not measured. Without `seen`, all stays as it is.
+    For each topic, a system keeps the best k of the other documents, or all of them if k is None. A topic without a
+    remaining judgement above 0 is not measured. If `seen` is None, everything is returned unchanged.
     """
     if seen is None:
         return list(systems), judgements, []

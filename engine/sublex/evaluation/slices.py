@@ -68,9 +68,7 @@ class Slices(InParts):
         return self._slices[measure]
 
     def overall(self, measure: str | None = None) -> dict[str, float]:
-        """Return a p for each system but the first.
-
-        It tests whether the difference to the first depends on the group.
+        """Return the p-value of each system but the first: whether its difference to the first depends on the group.
 
         p is corrected for the number of systems. It is NaN if the groups have too few topics.
         """
@@ -124,10 +122,7 @@ class Slices(InParts):
         return Table(head, rows, 2)
 
     def sentences(self, measure: str | None = None) -> list[str]:
-        """Return a sentence for each system but the first.
-
-        It says whether the difference to the first depends on the group.
-        """
+        """Return a sentence for each system but the first: whether its difference to the first depends on the group."""
         name, plan = measure or self.comparison.main, self.comparison.plan
         first, slices = self.comparison.names[0], self.slices(measure)
         what = IN_WORDS.get(self.by, self.by)

@@ -43,7 +43,7 @@ class System(NamedTuple):
 
     `milliseconds` are the times per topic when the run was made; a run read from a file has None. `cached` says that
     the run was read from the cache. `notes` are sentences on how the topics were read in the query language, and on
-    learned models that know the topics.
+    learned models that know the topics. `expression` is what ranked, if that is known.
     """
 
     name: str
@@ -51,6 +51,7 @@ class System(NamedTuple):
     milliseconds: np.ndarray | None = None
     cached: bool = False
     notes: tuple[str, ...] = ()
+    expression: str = ""
 
     @property
     def mean_milliseconds(self) -> float | None:
@@ -58,6 +59,13 @@ class System(NamedTuple):
         if self.milliseconds is None or not len(self.milliseconds):
             return None
         return float(np.mean(self.milliseconds))
+
+
+def meanings(systems: Sequence[System]) -> tuple[str, ...]:
+    """Return a sentence for each system that is called otherwise than its expression."""
+    return tuple(
+        f"{each.name} stands for {each.expression}" for each in systems if each.expression not in ("", each.name)
+    )
 
 
 def run_system(
@@ -110,7 +118,7 @@ def run_system(
         with suppress(IndexProblem):
             derived.write(path, {**columns, "milliseconds": milliseconds})
         derived.remove_oldest(index.path, "run-", CACHED_RUNS)
-    return System(str(pipeline), run, milliseconds, notes=notes)
+    return System(pipeline.label, run, milliseconds, notes=notes, expression=str(pipeline))
 
 
 def _cache_path(
@@ -152,4 +160,4 @@ def _read_cached(
     with suppress(OSError):
         path.mark_used()
     run = described_run(topics, pipeline, k, bounds, docs, scores, language=language, queries=queries)
-    return System(str(pipeline), run, milliseconds, cached=True)
+    return System(pipeline.label, run, milliseconds, cached=True, expression=str(pipeline))

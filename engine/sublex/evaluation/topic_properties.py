@@ -167,7 +167,10 @@ def clarity_of(index: Index, table: TermTable, text: str) -> float | None:
 
 
 def field_of(facts: Facts, by: str, name: str) -> list[Value]:
-    """Return the texts of a field of the topics; None for a topic without it."""
+    """Return for each topic the text of its field `name`; None for a topic without this field.
+
+    `by` is the property as the user wrote it, for messages.
+    """
     topics = facts.need_topics(by)
     if not any(name in topic.fields for topic in topics):
         known = dict.fromkeys(field for topic in topics for field in topic.fields)

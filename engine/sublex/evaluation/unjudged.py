@@ -20,7 +20,7 @@ DEPTH = 10
 
 
 class DifferenceBounds(NamedTuple):
-    """The present difference of two systems, and the differences in two cases that judging could bring.
+    """The difference of two systems, and their differences in two cases that further judgements could bring.
 
     `unjudged` is the number of documents without a judgement among the first `depth` of one of the systems. In the best
     case for `a`, exactly the unjudged documents that `a` ranks higher are relevant. In the worst case, it is those that

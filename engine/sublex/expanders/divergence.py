@@ -32,7 +32,11 @@ class Divergence(Declared):
     docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))
     terms: int = parameter(10, "The number of terms to weight; 0 weights only those of the query.", (0, 10_000))
     beta: float | None = parameter(None, "The weight of the heaviest term; without it, parameter-free.", (0, 1000))
-    least: int = parameter(2, "How many feedback documents must hold an added term, at most all of them.", (1, 10_000))
+    least: int = parameter(
+        2,
+        "The least number of feedback documents that hold an added term; if there are fewer documents, all.",
+        (1, 10_000),
+    )
     trust: float = parameter(0.0, TRUST, (0, 10))
 
     def expand(self, query: Query, context: Context) -> Query:

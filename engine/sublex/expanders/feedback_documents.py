@@ -46,7 +46,7 @@ class FeedbackDocuments(NamedTuple):
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
     def trusted(self, context: Context, query: Query, trust: float) -> float:
-        """Return the coverage of the query to the power of `trust`, which is 1 for a trust of 0."""
+        """Return the `coverage` of the query to the power of `trust`; 1 for a trust of 0."""
         return self.coverage(context, query) ** trust if trust else 1.0
 
     def coverage(self, context: Context, query: Query) -> float:
@@ -141,9 +141,11 @@ def moved(
 ) -> Query:
     """Return the query with the weights `original`, plus those of `towards`, minus those of `away`.
 
-    Subtracting never takes the weight of a term below 0; a weight that was below 0 stays. A term that gets nothing is
-    not added.
+    Subtracting never takes the weight of a term below 0; a weight that was below 0 stays. A term whose weight would be
+    0 is not added. `origin` is the origin of the terms that are added.
     """
+    if not away and min(towards.values(), default=0.0) > 0:
+        return expanded_query(query, original, towards, origin)
     moves = {}
     for term in [*towards, *away]:
         move = towards.get(term, 0.0) - away.get(term, 0.0)
@@ -163,7 +165,7 @@ def normalise(weights: Mapping[str, float], power: int) -> dict[str, float]:
     """Return the weights divided by their L1 norm (`power` 1) or L2 norm (`power` 2); unchanged if the norm is 0."""
     # The weights are divided by the largest one first, so that their powers stay within the range of floats.
     largest = max(map(abs, weights.values()), default=0.0) or 1.0
-    norm = sum(abs(weight / largest) ** power for weight in weights.values()) ** (1 / power) or 1.0
+    norm = sum([abs(weight / largest) ** power for weight in weights.values()]) ** (1 / power) or 1.0
     return {term: weight / largest / norm for term, weight in weights.items()}
 
 
@@ -173,20 +175,18 @@ def expanded_query(query: Query, weights: Mapping[str, float], added: Mapping[st
     Terms of the query that `weights` lacks get 0. A term that is both in the query and in `added` gets the sum of both
     weights, and `origin` is appended to its origin, as in "query + RM3".
     """
-    origins: dict[str, list[str]] = {}
+    sources: dict[str, list[str]] = {}
     for term, _, source in query.terms:
-        sources = origins.setdefault(term, [])
-        if source not in sources:
-            sources.append(source)
-    for term in added:
-        known = origins.get(term)
-        if known is None:
-            origins[term] = [origin]
-        elif origin not in known:
-            known.append(origin)
+        known = sources.setdefault(term, [])
+        if source not in known:
+            known.append(source)
+    totals, origins = dict(added), dict.fromkeys(added, origin)
+    for term, known in sources.items():
+        totals[term] = weights.get(term, 0.0) + added.get(term, 0.0)
+        origins[term] = " + ".join(known if term not in added or origin in known else [*known, origin])
     # Heaviest first, of equals by term.
-    order = sorted([(-(weights.get(term, 0.0) + added.get(term, 0.0)), term) for term in origins])
-    return Query(query.text, tuple([QueryTerm(term, -weight, " + ".join(origins[term])) for weight, term in order]))
+    order = sorted([(-weight, term) for term, weight in totals.items()])
+    return Query(query.text, tuple([QueryTerm(term, -weight, origins[term]) for weight, term in order]))
 
 
 def _first_of(values: np.ndarray, number: int) -> np.ndarray:

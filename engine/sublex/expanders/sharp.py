@@ -24,21 +24,23 @@ K1, B = 1.2, 0.75
 class Sharp(Declared):
     """The query mixed with a weighted mean of the feedback documents' vectors.
 
-    This is the method of J. Rocchio, Relevance feedback in information retrieval, 1971. Only the documents' vectors and
-    weights are others. The vector of a document has BM25's score of each of its terms, scaled to norm 1. A document
-    counts by its score over the best score, to the power of `power`: with a high power, many documents can take part,
-    and the first ones decide. A score of 0 or less does not count. If the best score is 0 or less, all documents count
-    alike. The `terms` terms of the mean with the highest product of weight and idf are scaled to norm 1, and so is the
-    query. The new query is `original` times the query, plus 1 - `original` times the mean.
+    This is the method of J. Rocchio, Relevance feedback in information retrieval, 1971, with other vectors and weights
+    of documents. The vector of a document has BM25's score of each of its terms, scaled to norm 1. A document's weight
+    in the mean is its score divided by the best score, to the power of `power`: with a high power, many documents can
+    take part, and the first ones decide. With a `power` above 0, the weight of a score of 0 or less is 0. If the best
+    score is 0 or less, all documents have the same weight. The `terms` terms of the mean with the highest product of
+    weight and idf are scaled to norm 1, and so is the query. The new query is `original` times the query, plus 1 -
+    `original` times the mean.
 
-    idf takes part in the choice so that rare terms are chosen before common ones: these have long posting lists, and
-    the new query is answered the faster for it.
+    The terms are chosen by idf too, so that rare terms are preferred. Common terms have long posting lists, which would
+    make the new query slow.
 
     With `vectors=lm` a document's vector has the shares of its terms among its tokens, a language model as RM3 uses it.
 
-    With `negative`, the mean of the last `negative` documents is made in the same way, all counting alike, and `gamma`
-    times this mean is subtracted. It needs a ranker before the expander, which finds these documents. With judgements,
-    the documents judged relevant, all counting alike, and the other judged ones take the places of both groups.
+    With `negative`, the last `negative` documents of the ranking are negative feedback: `gamma` times the mean of their
+    vectors, all with the same weight, is subtracted. A ranker has to stand before the expander and find them. If a query
+    has judgements, the documents judged relevant are used in place of the first documents, and the other judged
+    documents in place of the last ones, all with the same weight.
     """
 
     docs: int = parameter(30, "The number of feedback documents.", (1, 10_000))
@@ -48,6 +50,11 @@ class Sharp(Declared):
     vectors: str = parameter("bm25", "The vectors of documents: BM25's scores, or a language model.", ("bm25", "lm"))
     negative: int = parameter(0, "The number of documents, from the last, that count as non-relevant.", (0, 10_000))
     gamma: float = parameter(0.05, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
+
+    @property
+    def first_alone(self) -> bool:
+        """Whether the first `docs` documents suffice; the last ones count with `negative`."""
+        return not self.negative
 
     def expand(self, query: Query, context: Context) -> Query:
         docs, scores = relevant_documents(context, self.docs)
@@ -62,7 +69,7 @@ class Sharp(Declared):
         return moved(query, original, towards, away, "Sharp")
 
     def _mean(self, context: Context, docs: np.ndarray, counts: np.ndarray) -> dict[str, float]:
-        """Return the best terms of documents that count by `counts`, scaled to norm 1."""
+        """Return the best terms of the mean of documents, scaled to norm 1. `counts` has the documents' weights."""
         documents = FeedbackDocuments.read(context, docs)
         idf = _idf(documents, context)
         values = _bm25(documents, context, idf) if self.vectors == "bm25" else _shares(documents)
@@ -70,7 +77,7 @@ class Sharp(Declared):
         return normalise(documents.best_terms(context, weights, self.terms, weights * idf), 2)
 
     def _counts(self, scores: np.ndarray) -> np.ndarray:
-        """Return by how much each document counts; the first has the best score."""
+        """Return the weight of each document in the mean. The first score is the best one."""
         if not len(scores) or scores[0] <= 0:
             return np.ones(len(scores))
         return np.maximum(scores / scores[0], 0.0) ** self.power

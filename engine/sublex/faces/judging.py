@@ -50,6 +50,11 @@ class Judged(NamedTuple):
     is_undone: bool = False
     by: str = ""
 
+    @property
+    def line(self) -> str:
+        """The line that the judgement wrote."""
+        return f"{self.qid} 0 {self.docno} {self.grade}"
+
 
 class JudgingJournal:
     """The steps that wrote to a file of judgements. While this object exists, only this process may write to the file."""
@@ -84,17 +89,30 @@ class JudgingJournal:
         self._end = self._file.tell()
         self.steps.append(step)
 
-    def left(self, by: str) -> list[Judged]:
-        """Return the steps that a person can take back, in the order of writing. These are the person's own steps."""
-        left: list[Judged] = []
-        for step in self.steps:
+    def left(self, by: str) -> list[int]:
+        """Return the places of the steps that a person can take back, in the order of writing. These are the person's own steps."""
+        left: list[int] = []
+        for place, step in enumerate(self.steps):
             if step.by != by:
                 continue
             if step.is_undone:
                 del left[-1:]
             else:
-                left.append(step)
+                left.append(place)
         return left
+
+    def under(self, place: int) -> tuple[str, ...]:
+        """Return the lines that a step replaced. Judgements that somebody took back under a later one are passed over."""
+        step = self.steps[place]
+        lines = step.before
+        for earlier in range(place - 1, -1, -1):
+            other = self.steps[earlier]
+            if other.is_undone or (other.qid, other.docno) != (step.qid, step.docno) or lines != (other.line,):
+                continue
+            if earlier in self.left(other.by):
+                break
+            lines = other.before
+        return lines
 
 
 def _is_sound(step: Judged) -> bool:
@@ -184,9 +202,10 @@ def take_back(file: Path, by: str = "") -> Judged:
         left = journal.left(by)
         if not left:
             raise InputError(f"There is no judgement{' of yours' * bool(by)} in {file} to take back.")
-        step = left[-1]
-        found, changed = _replaced(file, data, (step.qid, step.docno), step.before)
-        if found != [f"{step.qid} 0 {step.docno} {step.grade}"]:
+        step = journal.steps[left[-1]]
+        before = journal.under(left[-1])
+        found, changed = _replaced(file, data, (step.qid, step.docno), before)
+        if found != [step.line]:
             journal.add(step._replace(old=_hash(data), new=_hash(data), is_undone=True))
             raise InputError(
                 f"{file} has another judgement of {step.docno} for topic {step.qid} now, which stays; "
@@ -194,7 +213,7 @@ def take_back(file: Path, by: str = "") -> Judged:
             )
         journal.add(step._replace(old=_hash(data), new=_hash(changed), is_undone=True))
         _write(file, changed)
-    return step
+    return step._replace(before=before)
 
 
 def _replaced(file: Path, data: bytes, wanted: tuple[str, str], lines: Iterable[str]) -> tuple[list[str], bytes]:

@@ -34,7 +34,7 @@ class QueryReader:
         self._terms_of = lru_cache(REMEMBERED)(self._make_terms)
 
     def read(self, text: str, language: str = "plain") -> Line:
-        """Return how a query is read.
+        """Return a line that shows how a query is read.
 
         `cranes→crane 9` is a word with its term and the number of documents with the term. The last word may be
         unfinished, so no other word is suggested for it. In the query language, the signs and operators that the
@@ -44,7 +44,7 @@ class QueryReader:
         return line(*(self._of_tree(short) if language == "query" else self._words(short)))
 
     def _of_tree(self, text: str) -> Iterator[Span]:
-        """Yield how a text is read in the query language."""
+        """Yield the spans that show how a text is read in the query language."""
         from sublex.query_language.read import read_tree
         from sublex.query_language.tree import Compared, WrittenWord, pieces
 
@@ -68,7 +68,7 @@ class QueryReader:
                 yield Span(f"{piece}→{cut}" if terms else f"{piece}", "kept" if terms else "stopped")
 
     def _words(self, short: str) -> list[Span]:
-        """Return how plain words are read."""
+        """Return the spans that show how plain words are read."""
         from sublex.analysis.tokens import located_terms
 
         spans: list[Span] = []
@@ -78,7 +78,7 @@ class QueryReader:
         return spans
 
     def _word(self, raw: str, terms: list[str], finished: bool) -> Iterator[Span]:
-        """Yield the spans of one word."""
+        """Yield the spans of one word `raw` with its terms. An unfinished word is not called unknown."""
         if not terms:
             yield Span(raw, "stopped")
             return

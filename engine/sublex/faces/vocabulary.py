@@ -71,7 +71,7 @@ class Vocabulary:
         return [KnownWord(*item) for item in sorted(found.items(), key=lambda item: -item[1])][:number]
 
     def _most_frequent(self, begin: int, end: int, number: int) -> np.ndarray:
-        """Return the places of the most frequent words of a slice, in any order."""
+        """Return the places of the `number` most frequent words from place `begin` up to `end`, in any order."""
         if end - begin > FREQUENT:
             frequent = self._frequent[(self._frequent >= begin) & (self._frequent < end)]
             if len(frequent) >= number:
@@ -100,7 +100,7 @@ def _written(segment: Segment) -> Strings:
 
 
 def _joined(parts: list[Strings]) -> Strings:
-    """Join strings of several arenas into one arena."""
+    """Return the strings of several `Strings` as one."""
     ends = np.cumsum([0, *(len(part.arena) for part in parts)])
     starts = np.concatenate([part.starts + end for part, end in zip(parts, ends, strict=False)])
     return Strings(np.concatenate([p.arena for p in parts]), starts, np.concatenate([p.sizes for p in parts]))

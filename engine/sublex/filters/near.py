@@ -22,7 +22,7 @@ PARAMS = (
     Param("over", Expression, ..., stage="fit", help="The representation whose vectors tell which documents are near."),
     Param("k", int, 10, range=(1, MOST), help="The number of nearest documents."),
     Param("own", float, 0.8, range=(0, 1), help="The weight of a document's own score; that of the others is 1 - own."),
-    Param("add", bool, False, help="Whether documents come in that the stages before did not find."),
+    Param("add", bool, False, help="Whether to add near documents that the stages before did not find."),
 )
 
 
@@ -44,20 +44,20 @@ class Near(Smoother):
         self.over, self.k, self.own, self.add = over, k, own, add
 
     def save(self, store: Store) -> None:
-        """Store the number of neighbours in the lists."""
+        """Store the number of near documents that the graph keeps for each document."""
         store.put("stored", STORED)
 
     def load(self, store: Stored) -> None:
-        """Check the number of neighbours in the lists."""
+        """Check the number of near documents that the graph keeps for each document."""
         if store.get("stored") != STORED:
             raise InputError(f"The lists of neighbours do not have {STORED} documents; fit the graph again.")
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return the declaration of the number of neighbours."""
+        """Return the declaration of the number that `save` stores."""
         return {"stored": Json(int)}
 
     def cost(self, collection: Statistics, terms: int) -> Cost:
-        """Return the time to compare all pairs of documents, or those of near clusters, and the bytes of the lists."""
+        """Return the time to compare all pairs of documents, or those of near clusters, and the bytes of the graph."""
         pairs = collection.docs**2
         seconds = PER_PAIR * (pairs if pairs <= EXACT else pairs_compared(collection.docs))
         return Cost(seconds, 8 * STORED * collection.docs)

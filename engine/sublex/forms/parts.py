@@ -29,7 +29,11 @@ class InParts:
 def summary(
     caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1
 ) -> list[Part]:
-    """Return the first rows of a list of `count` rows as parts, with a caption and the number of rows left out."""
+    """Return a caption, a table of the first of `rows`, and the number of rows left out, as parts.
+
+    `count` is the number of all rows; `rows` needs only the first of them. The first `labels` columns hold words, as in
+    `Table`.
+    """
     shown = rows[:ROWS_SHOWN]
     more = [f"… and {count - len(shown):,} more"] if count > len(shown) else []
     return [caption, *([Table(head, shown, labels)] if shown else []), *more]

@@ -32,16 +32,25 @@ def to_json(value: Any, indent: int | None = None) -> str:
     escaped.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain, allow_nan=False)
+        lines = _ONE_LINE if indent is None else json.JSONEncoder(**_STRICT, indent=indent)
+        text = lines.encode(value)
     except ValueError:
         # The value contains a number that is not finite.
         text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
+    # JSON escapes the other control characters of ASCII.
+    if text.isascii() and "\x7f" not in text:
+        return text
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:
     """Return a value that JSON knows in the place of a value that it does not know."""
     return _jsonable(value) if hasattr(value, "tolist") else str(value)
+
+
+_STRICT: dict[str, Any] = {"ensure_ascii": False, "default": _plain, "allow_nan": False}
+# A new encoder for each value would take as long as the encoding of a small one.
+_ONE_LINE = json.JSONEncoder(**_STRICT)
 
 
 def _jsonable(value: Any) -> Any:

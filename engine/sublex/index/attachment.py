@@ -50,11 +50,10 @@ class Attachment:
 
     @cached_property
     def problem(self) -> str | None:
-        """The sentence that says why the foreign index cannot be used; None if nothing is wrong.
+        """The sentence that says why the foreign index cannot be used, such as a change since it was attached; or None.
 
-        An index that has changed since it was attached cannot be used either. The first access to this property looks
-        for the problem, without opening the foreign index. If reading a document fails later, the sentence of that
-        error becomes the problem.
+        The first access to this property looks for the problem, without opening the foreign index. If reading a
+        document fails later, the message of that error becomes the problem.
         """
         return self._problem()
 
@@ -124,9 +123,9 @@ class Attachment:
             yield self._opened
 
     def document(self, doc: int, docno: str) -> Document:
-        """Return the document with the number `doc` in the foreign index. Its docno must be `docno`.
+        """Return the document with the number `doc` in the foreign index. Raise an error if its docno is not `docno`.
 
-        If an error is raised, its sentence also becomes the `problem`.
+        The message of an error also becomes the `problem`.
         """
         try:
             with self.index() as index, contract("back end", self.backend):

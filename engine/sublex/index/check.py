@@ -65,7 +65,10 @@ def damaged_segments(root: Path, manifest: Manifest) -> list[str]:
 
 
 def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Directory, entry: Entry) -> list[str]:
-    """Return the problems that `check_part` finds, one sentence each. An error that it raises becomes a sentence."""
+    """Return `check_part(directory, entry)`: a sentence for each problem.
+
+    An error that it raises becomes a sentence too.
+    """
     try:
         return check_part(directory, entry)
     except (SublexError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
@@ -106,9 +109,9 @@ def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
 def _check_segment(
     columns: Mapping[str, str], fields: tuple[str, ...], directory: Directory, entry: SegmentEntry
 ) -> list[str]:
-    """Return the problems of a segment. `columns` has the types of the columns of the index, by name, and `fields` its fields.
+    """Return the problems of a segment. The components are compared with one another only if no component is damaged.
 
-    The components are compared with one another only if no component is damaged.
+    `columns` has the types of the columns of the index by their names, and `fields` the names of its named fields.
     """
     segment = Segment(directory, entry)
     segment.fields = fields
@@ -127,7 +130,7 @@ def _damaged_components(folder: ComponentFolder) -> Iterator[str]:
 
 
 def _disagreements(segment: Segment, columns: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each pair of components that contradict each other. Their checksums have been found right."""
+    """Yield a sentence for each contradiction between components, whose checksums have been verified before."""
     yield from _postings_disagreements(segment)
     terms = segment.terms.list()
     if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
@@ -157,7 +160,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     postings_sum = postings = 0
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, tfs = segment.postings(begin, end)
-        # Raises an error if they do not fit the frequencies.
+        # This raises an error if the positions do not fit the frequencies.
         positions = segment.positions(begin, end, tfs) if segment.has_positions else None
         in_fields = [
             segment.fields_reader.gather(field, np.arange(begin, end), tfs) for field in range(segment.content_fields)
@@ -204,7 +207,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
 def _count_inside(segment: Segment, field: int, docs: np.ndarray, tfs: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return for each posting the number of its positions that lie in a content field.
 
-    `docs` and `tfs` have the document and the frequency of each posting.
+    `docs` and `tfs` have the document and the frequency of each posting, and `positions` the positions of all postings.
     """
     begins, ends = (np.repeat(places[docs], tfs) for places in segment.fields_reader.places(field))
     inside = np.concatenate([[0], np.cumsum((begins <= positions) & (positions < ends))])

@@ -185,7 +185,7 @@ class SnapshotCorpus(Uncopied):
 
 
 def _split(pending: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[Any]]:
-    """Return the first `rows` rows of the blocks `pending` as one block, and the other rows as a list of one block.
+    """Join the blocks `pending`. Return the first `rows` rows as one block, and the rest as a list of one block.
 
     A block has three arrays: the number of entries of each row, and the columns and values of all entries.
     """

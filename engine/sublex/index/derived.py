@@ -27,7 +27,7 @@ DERIVED = "derived"
 ENTRY = "entry.json"
 # The pattern of names that Sublex gives to folders of derived data, and to such folders while they are being written.
 _NAME = re.compile(r"[a-z]+-[0-9a-f]{32}(\.new-\d+)?", re.ASCII)
-# Derived data lie in folders at this number of levels below the folder `derived`.
+# Derived data lie in folders at most this number of levels below the folder `derived`.
 DEPTH = 2
 
 

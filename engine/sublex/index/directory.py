@@ -311,7 +311,7 @@ def _plain(name: str) -> str:
 
 
 def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: str) -> Exception:
-    """Return the exception to raise for an `error` that was raised when the entry `name` was opened.
+    """Return the exception to raise in place of `error`, which the system raised when the entry `name` was opened.
 
     It is `IndexCorrupt` if the entry is a link or of another kind than `wanted`, otherwise `error` with the whole path.
     """

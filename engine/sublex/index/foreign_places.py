@@ -24,10 +24,9 @@ MOST_BYTES = 1 << 24
 class Place(NamedTuple):
     """The foreign index behind an attached index, as the user attached it.
 
-    `identity` is the random id of the attached index. `path` is the path of the foreign index, and `trusted` says that
-    the user trusts the writer of the foreign index.
-    `analyzer`, `profile` and `options` are the settings that the user gave. They are used again when the index is
-    refreshed.
+    `identity` is the random id of the attached index, and `backend` the name of the back end that opens the foreign
+    one. `path` is the path of the foreign index, and `trusted` says that the user trusts whoever wrote it. `analyzer`,
+    `profile` and `options` are the settings that the user gave; they are used again when the index is refreshed.
     """
 
     identity: str
@@ -80,7 +79,7 @@ def _key(root: Path) -> str:
 
 
 def _read() -> dict[str, Any]:
-    """Return the entries of the user's file by the real paths of the attached indexes."""
+    """Return the entries of the user's file, by the paths of the attached indexes with links resolved."""
     try:
         with open_plain(places_path()) as file:
             entries = json.loads(file.read(MOST_BYTES))

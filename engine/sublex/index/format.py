@@ -31,7 +31,7 @@ CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# Up to this number of parts of a component, it is faster to verify them one by one than all at once.
+# Up to this number of parts of a component are verified one by one, which is then faster than all at once.
 FEW = 16
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
@@ -200,9 +200,9 @@ def copy_folder(source: Directory, entry: FolderEntry, to: Directory) -> None:
 class ComponentFile:
     """One array of a folder. A large file is mapped, a small one is read.
 
-    `values` is the array, not yet verified. `part`, `all` and `touch` compare chunks with their checksums at the first access.
-    With `private`, code may write to `values` without a change on disk: kernels then see a writable array, as they do for
-    arrays made in memory, and Numba does not compile a second version for read-only arrays.
+    `values` is the array, not yet verified. `part`, `all` and `touch` compare chunks with their checksums at the first
+    access. With `private`, `values` is writable, and writing to it does not change the file. Then Numba needs no
+    second version of kernels, for read-only arrays.
     """
 
     def __init__(

@@ -11,8 +11,9 @@ from sublex.tools.compiled import I64, STORED_U8, inner, kernel
 def compare_bytes(x, ends, arena, y, other_ends, other_arena):
     """Compare string `x` of the table (`ends`, `arena`) with string `y` of the table (`other_ends`, `other_arena`).
 
-    String k ends at ends[k], after a newline, and begins where string k - 1 ends. Return a number below 0 if string x
-    is smaller, 0 if the strings are equal, and a number above 0 if string x is greater.
+    Return a number below 0 if string x is smaller, 0 if the strings are equal, and a number above 0 if string x is
+    greater. In a table, string k begins where string k - 1 ends, and ends at ends[k]; its last byte is a newline,
+    which is not compared.
     """
     i, j = (ends[x - 1] if x else 0), (other_ends[y - 1] if y else 0)
     # A newline follows each string and is not a part of it.

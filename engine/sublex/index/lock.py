@@ -28,13 +28,13 @@ from sublex.tools.confinement import may_change
 
 @contextmanager
 def locked(root: Path, action: str, create: bool = False, left: Collection[str] = LEFT) -> Iterator[None]:
-    """Hold the lock of an index while the block runs. Raises `IndexProblem` if another process holds it.
+    """Hold the lock of an index while the block runs. Raise `IndexProblem` if another process holds it.
 
-    `action` names the change, for the message that other processes get. With `create`, the folder is made if it is missing,
-    and removed again if the block makes no index in it. An existing folder must be an index, be empty, or hold only the
-    entries `left` of a killed build. An `OSError` of the block becomes an `IndexProblem` that says that the index is
-    unchanged. A shard of a cluster is refused. If the index is a cluster, the manifests of its shards are brought up to date
-    before the block runs.
+    `action` names the change, for the message that other processes get. With `create`, the folder is made if it is
+    missing, and removed again if the block makes no index in it; an existing folder must be an index, be empty, or
+    hold only the entries `left` of a killed build. Without `create`, there must be an index. An `OSError` of the block
+    becomes an `IndexProblem` that says that the index is unchanged. A shard of a cluster is refused. If the index is a
+    cluster, the manifests of its shards are brought up to date before the block runs.
     """
     if not may_change():
         raise InputError(f"This request may only read, so {root} stays as it is.")
@@ -88,7 +88,7 @@ def _lock(index: Directory) -> BinaryIO:
     """Return the lock file, open and locked. Raise `IndexProblem` if another process holds the lock.
 
     The last holder of the lock may remove the file after it was opened here. A lock on a removed file stops nobody, so
-    the function then makes a new file.
+    the function then tries again with a new file.
     """
     while True:
         index.make()

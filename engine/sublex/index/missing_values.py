@@ -21,7 +21,7 @@ MOST = 5
 
 
 def missing_values(snapshot: Snapshot, condition: Any) -> list[str]:
-    """Return at most MOST sentences, each about a value or a range in a condition that no live document has.
+    """Return a sentence for each value, or range of values, in a condition that no live document has; at most MOST.
 
     All columns of the condition have to be columns of the index.
     """
@@ -47,12 +47,12 @@ def _any_live(snapshot: Snapshot, docs: np.ndarray) -> bool:
 
 
 def _live(snapshot: Snapshot) -> np.ndarray:
-    """Return for each document whether it is live."""
+    """Return the mask of the live documents."""
     return ~np.concatenate([np.empty(0, bool), *(segment.dead for segment in snapshot.segments)])
 
 
 def _values_of(comparison: ColumnTest) -> Iterator[ColumnTest]:
-    """Yield the comparisons for which users expect documents: one for each value of a list, and none for an excluded value."""
+    """Yield the comparisons that should each find documents: one for each value of a list, none for an excluded one."""
     if comparison.relation == "in":
         yield from (ColumnTest(comparison.column, "=", (value,)) for value in comparison.values)
     elif comparison.relation != "!=":

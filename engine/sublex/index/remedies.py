@@ -8,10 +8,16 @@ from sublex.tools.messages import Step
 
 
 def fit_again(root: Path, name: str, expression: str) -> tuple[object, ...]:
-    """Return the commands that forget a model and fit it again. `name` is its expression or its name on disk."""
+    """Return the parts of a message with the commands that forget a model and fit it again.
+
+    `name` is the model's expression or its name on disk.
+    """
     return Step("forget", root, name), ", then: ", Step("fit", root, expression)
 
 
 def add_again(root: Path, vectors: str) -> tuple[object, ...]:
-    """Return the commands that remove vectors and add them again."""
+    """Return the parts of a message with the commands that remove vectors and add them again.
+
+    `vectors` is their name.
+    """
     return Step("vectors remove", root, vectors), ", then: ", Step("vectors add", root, vectors), " FILE"

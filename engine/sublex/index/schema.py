@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 
 
 class _Absent(Mapping[str, Any]):
-    """An empty mapping that is pickled by its name."""
+    """An empty mapping that is pickled by its name, so that it is still the same object after unpickling."""
 
     def __getitem__(self, key: str) -> Any:
         raise KeyError(key)
@@ -34,7 +34,7 @@ class _Absent(Mapping[str, Any]):
         return "ABSENT"
 
 
-# The default of a field whose object may be absent. An empty object differs from ABSENT: it is written.
+# The default of a field whose JSON object may be absent. An empty object differs from ABSENT: it is written.
 ABSENT: Mapping[str, Any] = _Absent()
 _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 Record = TypeVar("Record")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -48,6 +48,8 @@ ATTEMPTS = 5
 KEPT = 8
 # The number of terms that are read from a lexicon at a time.
 TERMS = 4096
+# To look up one docno takes as long as to read this number of docnos one after the other.
+LOOKED_UP = 200
 # The largest number of characters of a pattern of terms. The time to read a pattern grows with the square of its length.
 LONGEST_PATTERN = 1000
 
@@ -289,6 +291,16 @@ class Snapshot(Deferred):
                 return base + doc
         return None
 
+    def docs_of(self, docnos: Collection[str]) -> np.ndarray:
+        """Return the numbers of the live documents with these docnos, ascending. Docnos without a document are left out."""
+        if len(docnos) * LOOKED_UP < len(self):
+            found = set(map(self.doc, docnos))
+        else:
+            live = self.corpus.docs
+            known = dict(zip(self.all_docnos.take(live).tobytes(), live.tolist(), strict=True))
+            found = {known.get(docno.encode("utf-8", "surrogatepass")) for docno in docnos}
+        return np.array(sorted(doc for doc in found if doc is not None), np.int32)
+
     def place(self, doc: int) -> tuple[Segment, int]:
         """Return the segment that holds a document, and the document's number within that segment."""
         if not 0 <= doc < self.bases[-1]:
@@ -307,6 +319,16 @@ class Snapshot(Deferred):
         """Return the docno of a document, given by its number."""
         segment, local = self.place(doc)
         return segment.docno(local)
+
+    def docnos(self, docs: np.ndarray) -> list[str]:
+        """Return the docnos of documents, given by their numbers."""
+        if len(self.segments) == 1:
+            return self.segments[0].docnos.texts_of(docs)
+        segments, own = self.places(docs)
+        found = np.empty(len(docs), object)
+        for number in np.unique(segments).tolist():
+            found[segments == number] = self.segments[number].docnos.texts_of(own[segments == number])
+        return found.tolist()
 
     @cached_property
     def all_docnos(self) -> Strings:

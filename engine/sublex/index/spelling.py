@@ -1,8 +1,8 @@
 """For a word that no document contains, find the indexed word that is spelt most like it.
 
-The analyzer's terms are compared, so a stemmed index works too; the answer is the form that documents write.
-The distance is the least number of edits; an edit inserts, deletes or replaces a byte, or swaps two neighbours.
-NumPy compares all terms at once.
+The analyzer's terms are compared, so a stemmed index works too; the answer is the surface, the form that documents
+write. The distance of two words is the least number of edits; an edit inserts, deletes or replaces a byte, or swaps
+two neighbours. NumPy compares all terms at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from sublex.analysis.folding import fold
 from sublex.analysis.latex import spellings
-from sublex.analysis.tokens import located_terms, reads_latex, terms_of, words_by_term
+from sublex.analysis.tokens import located_terms, reads_latex, terms_of, words_by_terms
 from sublex.index.snapshot import Snapshot, Term
 
 # Pairs of a length and a distance. A word of at least this length in letters gets suggestions up to this distance. Shorter
@@ -23,8 +23,8 @@ from sublex.index.snapshot import Snapshot, Term
 LIMITS = ((3, 1), (5, 2))
 # The least likeness of two words as they are written: 2 times the matching letters, over all letters.
 LEAST_LIKENESS = 0.7
-# Spellings in LaTeX are tried for words of at most this number of characters. Of the documents with the rarest piece of a
-# spelling, at least this share must have all of its pieces.
+# Spellings in LaTeX are tried for words of at most LONGEST_IN_LATEX characters. For a word without accents, at least
+# the share TOGETHER of the documents with the rarest piece of a spelling must have all of its pieces.
 LONGEST_IN_LATEX, TOGETHER = 40, 0.8
 # In each segment, the frequencies of this number of nearest terms are compared.
 NEAREST = 50
@@ -47,7 +47,8 @@ class Correction(NamedTuple):
 def correction(snapshot: Snapshot, term: str, word: str) -> Correction | None:
     """Return the words that documents have in place of a word that no document contains; None if no words are like it.
 
-    They are the same word with other accents, the word as LaTeX writes it, or the word that is spelt most like it.
+    `word` is the word as the user wrote it, and `term` the analyzer's term of it. The words that documents have are the
+    same word with other accents, the word as LaTeX writes it, or the word that is spelt most like it.
     """
     if near := folded_term(snapshot, term, word):
         folded = fold(word.lower())
@@ -87,7 +88,7 @@ def near_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
 
 
 def folded_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
-    """Return the most frequent term that differs from the term of `word` only by the accents of its letters, or None.
+    """Return the most frequent term that differs from `term`, the term of `word`, only by accents on letters, or None.
 
     A stemmer may treat a word without its accents in another way, so the stems of the folded words are compared too.
     """
@@ -97,27 +98,16 @@ def folded_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
     near, shortest, longest = set(wanted), min(map(len, wanted)), max(map(len, wanted))
     firsts = [ord(form[0]) for form in wanted]
     for segment in snapshot.segments:
-        data, starts = segment.terms.data, segment.terms.starts
+        terms, numbers = segment.terms, segment.terms.accented
         # A letter with an accent takes two or three bytes, and stands for one letter or two.
-        sizes = np.diff(starts)
-        numbers = np.flatnonzero((sizes > shortest) & (sizes <= 3 * longest))
-        first = data[starts[numbers]]
-        numbers = numbers[np.isin(first, firsts) | (first >= 128)]
-        written = [segment.terms.text(number) for number in numbers[_above_ascii(data, starts, numbers)].tolist()]
+        sizes, first = terms.sizes[numbers], terms.data[terms.starts[numbers]]
+        fits = (sizes > shortest) & (sizes <= 3 * longest) & (np.isin(first, firsts) | (first >= 128))
+        written = terms.texts_of(numbers[fits])
         folded = list(map(fold, written))
         stems = terms_of(snapshot.analyzer, folded) if folded else []
         near.update(other for other, *forms in zip(written, folded, stems, strict=True) if not wanted.isdisjoint(forms))
     found = [known for known in map(snapshot.term, near - {term}) if known]
     return min(found, key=lambda known: (-known.df, known.term), default=None)
-
-
-def _above_ascii(data: np.ndarray, starts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return for each numbered string whether it has a letter that may be Latin with an accent.
-
-    Such letters begin with the bytes C3 to C9, or E1 (U+1E00 on).
-    """
-    places = np.flatnonzero(((data >= 0xC3) & (data <= 0xC9)) | (data == 0xE1))
-    return np.searchsorted(places, starts[numbers]) < np.searchsorted(places, starts[numbers + 1])
 
 
 def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
@@ -130,10 +120,12 @@ def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
     if reads_latex(snapshot.analyzer) or len(word) > LONGEST_IN_LATEX or ":" in word:
         return None
     has_accents = not word.isascii()
-    for form in spellings(word):
-        pieces = words_by_term(snapshot.analyzer, form)
+    forms = list(spellings(word))
+    pieces_of = words_by_terms(snapshot.analyzer, forms)
+    absent = set(snapshot.absent(term for pieces in pieces_of for term in pieces))
+    for form, pieces in zip(forms, pieces_of, strict=True):
         terms = list(pieces)
-        if len(terms) < 2 or snapshot.absent(terms):
+        if len(terms) < 2 or not absent.isdisjoint(terms):
             continue
         docs = [snapshot.postings(term).docs for term in terms]
         together = reduce(partial(np.intersect1d, assume_unique=True), docs)
@@ -146,8 +138,8 @@ def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
     """Return the most frequent of the terms at the smallest distance from `term`; None if no term is near enough.
 
-    Only terms of live documents count. `letters` is the length of the word as it is written. The largest distance depends on
-    this length.
+    Only terms of live documents count. `letters` is the length of the word as the user wrote it; LIMITS has the largest
+    distance for it.
     """
     wanted = np.frombuffer(term.encode("utf-8", "replace"), np.uint8)
     limit = max((distance for size, distance in LIMITS if letters >= size), default=0)
@@ -160,12 +152,13 @@ def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
         ordinals, distances, df = ordinals[df > 0], distances[df > 0], df[df > 0]
         for place in np.lexsort((-df, distances))[:NEAREST].tolist():
             near[segment.terms[int(ordinals[place])].decode()] = int(distances[place])
-    terms = [term for term in map(snapshot.term, near) if term]
-    return min(terms, key=lambda term: (near[term.term], -term.df, term.term), default=None)
+    least = min(near.values(), default=0)
+    terms = [snapshot.term(term) for term, distance in near.items() if distance == least]
+    return min(filter(None, terms), key=lambda term: (-term.df, term.term), default=None)
 
 
 def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the strings within `limit` of `wanted`, and their distances.
+    """Return the numbers of the strings within `limit` edits of `wanted`, and their distances.
 
     String k is `data[starts[k] : starts[k + 1]]`. `wanted` has at least three bytes. A string may be missed if its
     beginning differs from the beginning of `wanted` by more than one edit.
@@ -205,15 +198,15 @@ def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wan
 
 
 def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -> np.ndarray:
-    """Return a mask of the strings that may have a beginning within one edit of the letters `x`, `y` and `z`.
+    """Return a mask of the strings that may begin like the letters `x`, `y`, `z` with at most one edit.
 
-    Strings outside of the mask have no such beginning. The edit may be in the first letter. String k begins at
+    A string outside of the mask surely does not. The edit may be in the first letter. String k begins at
     `data[begins[k]]`.
     """
     a, b = data[begins], data[begins + 1]
-    # yx: the first two letters are swapped. yz: the letter x is missing from the string.
+    # The string begins with x; or with yx: the first two letters are swapped; or with yz: it lacks the letter x.
     alike = (a == x) | ((a == y) & ((b == x) | (b == z)))
-    # ?xy: a letter is missing before x; ?yz: another letter is in its place.
+    # Or it begins with any letter before xy, which is inserted, or before yz, where it replaces x.
     for second, third in ((x, y), (y, z)):
         places = np.flatnonzero(b == second)
         alike[places[data[begins[places] + 2] == third]] = True

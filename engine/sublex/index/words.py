@@ -25,7 +25,7 @@ BYTES_PER_CUT = 1 << 20
 
 
 class _Texts(NamedTuple):
-    """Texts end to end in `text`, with three values for each text.
+    """Texts of a segment, end to end in `text`, with three values for each text.
 
     `docs` has the number of its document in the index, or -1 for a deleted document. `ends` has the place where the
     text ends, and `titles` the number of bytes of its title.

@@ -155,7 +155,7 @@ class _ConditionParser(TokenList):
         return ColumnTest(column, "between" if relation == ">= <=" else relation, (*first.values, *last.values))
 
     def existence(self, column: str) -> Any:
-        """Read what follows `is`."""
+        """Read the end of `NAME is null` or `NAME is not null`, from behind `is`, and return the condition."""
         negated = self.accept("not")
         if not self.accept("null"):
             self.expected("null" if negated else "null or not null")
@@ -174,7 +174,7 @@ class _ConditionParser(TokenList):
         return _RELATIONS[self.take().text]
 
     def within(self, column: str) -> Any:
-        """Read the values after `in`."""
+        """Read the values after `in`, and return the condition that the column has one of them."""
         if not self.accept("("):
             return self.range(column)
         found: list[ColumnTest] = []

@@ -163,7 +163,10 @@ class Call(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Cut(Expression):
-    """The first `depth` hits of an expression, `expression % depth`."""
+    """The first `depth` hits of an expression, `expression % depth`.
+
+    With the depth 0, a part of a blend finds nothing, and scores what the other parts find.
+    """
 
     binds = 3
     expression: Expression
@@ -175,8 +178,8 @@ class Cut(Expression):
         if isinstance(self.depth, Range):
             return
         whole = isinstance(self.depth, Integral) and not isinstance(self.depth, bool)
-        if not whole or self.depth <= 0:
-            raise InputError(f"The depth in % {self.depth} should be a whole number above 0.")
+        if not whole or self.depth < 0:
+            raise InputError(f"The depth in % {self.depth} should be a whole number, 0 or above.")
         object.__setattr__(self, "depth", int(self.depth))
 
     def __str__(self) -> str:

@@ -168,9 +168,10 @@ def with_known_encoders(expression: Expression, registry: Registry) -> Expressio
 
 
 def _free(encoder: Expression, registry: Registry) -> Expression:
-    """Return an encoder of the user's file. In a request that may name no folder, it is resolved here without this limit.
+    """Return an encoder of the user's file.
 
-    The user named its folder, and not the sender of the request.
+    While a request is answered whose sender may name no folders, the encoder is resolved here without this limit,
+    because the user, and not the sender, named its folder.
     """
     if not isinstance(encoder, Call) or not refused_folder(""):
         return encoder

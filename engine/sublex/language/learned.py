@@ -67,7 +67,7 @@ class LearnedModel(PythonPart):
         return learned(model, self.parts, self.name, self.identity.version or None, topics)
 
     def known_among(self, topics: Iterable[str]) -> int:
-        """Return from how many of these topics the model learned."""
+        """Return the number of these topics that the model learned from."""
         return len(self.learned_from & {_hash(text) for text in topics})
 
     def scores(self, rows: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
@@ -77,9 +77,9 @@ class LearnedModel(PythonPart):
         return finite_scores(self, given, docnos)
 
     def contributions(self, row: np.ndarray) -> np.ndarray | None:
-        """Return what each feature adds to the score of a row, and last the score without features.
+        """Return the amount that each feature adds to the score of a row, and then the constant part of the score.
 
-        Return None for a model of which this is not known.
+        Return None if it cannot be computed for this kind of model.
         """
         with self.call() as thing, contract(self.kind, self.name):
             if forest := _forest_of(thing):
@@ -140,7 +140,7 @@ def learned(
 
 
 def check_parts(parts: Sequence[Expression]) -> None:
-    """Raise InputError for no part, too many, one with a range, and one that comes twice."""
+    """Raise InputError if there are no parts or too many, or if a part has a range or occurs twice."""
     if not 0 < len(parts) <= MOST:
         raise InputError(f"A learned model takes 1 to {MOST:,} expressions as features, and not {len(parts):,}.")
     seen: set[str] = set()
@@ -151,7 +151,10 @@ def check_parts(parts: Sequence[Expression]) -> None:
 
 
 def _check_names(width: int, names: Sequence[str], parts: Sequence[Expression]) -> None:
-    """Raise InputError for a model that learned from another number of features, or from these in another order."""
+    """Raise InputError if a model learned from another number of features, or from the same features in another order.
+
+    `width` is the number of the model's features, and `names` are their names, if the model has them.
+    """
     if width != len(parts):
         raise InputError(f"The model was trained with {width} features, and {len(parts)} expressions are given.")
     # LightGBM writes _ for a space.
@@ -162,7 +165,10 @@ def _check_names(width: int, names: Sequence[str], parts: Sequence[Expression]) 
 
 
 def _predicted(model: Any, rows: np.ndarray) -> Any:
-    """Return what a model predicts. For one that chooses among grades it is the grade to expect."""
+    """Return the prediction of a model for each row.
+
+    For a classifier, whose classes are grades, it is the expected grade.
+    """
     with warnings.catch_warnings():
         # The order of the names was compared when the part was made.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -174,7 +180,7 @@ def _predicted(model: Any, rows: np.ndarray) -> Any:
 
 
 def _forest_of(model: Any) -> Forest | None:
-    """Return the trees of a model of LightGBM or XGBoost; None for another, or one of a kind that is not read."""
+    """Return the trees of a LightGBM or XGBoost model; None for other models, and for trees that Sublex cannot read."""
     from sublex.trees.lightgbm_text import from_lightgbm
     from sublex.trees.xgboost_json import from_xgboost
 

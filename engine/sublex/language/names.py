@@ -24,14 +24,17 @@ from sublex.tools.messages import Message, Step, nearest
 
 # The pattern for names of fitted models on disk. Commands take such a name in place of an expression.
 _ON_DISK = re.compile(r"[\w-]+-[0-9a-f]{16}")
+# An expression under a name that it has only here. In an expression, = stands within parentheses.
+_NAMED = re.compile(r"\s*([^\s()=\"'{}]+)\s*=\s*(\S.*)", re.DOTALL)
 # Words that mean something else in expressions or commands, in small letters.
 _WORDS = {*map(str.lower, (*RESERVED, *keyword.kwlist)), "off"}
-# The word by which an expression names a learned model in a file, and what it takes.
+# The word that begins a learned model of a file in an expression, as in learned("model.txt", [BM25]), and its
+# parameters.
 LEARNED = "learned"
 LEARNED_PARAMS = (Param("model", Resource, ...), Param("parts", tuple, ...), Param("topics", Resource, None))
 # The largest number of names in an index.
 MOST = 1_000
-# One of the parts of a learned model, which are expressions.
+# The declaration of each part of a learned model, which is an expression.
 _PART = Param("part", Expression, ...)
 # A function from a call to the expression that replaces it. For None, the call stays, and its values are looked at next.
 Change = Callable[[Call], Expression | None]
@@ -50,9 +53,9 @@ def check_name(name: str, registry: Registry, lost: Collection[str] = ()) -> Non
 
 
 def found(name: str, names: Mapping[str, str]) -> str | None:
-    """Return the name that a word means; None if there is no such name.
+    """Return the key of `names` that a word means; None if there is none.
 
-    A name in another case is meant if no name has the same case, and if it is the only one.
+    An equal name is preferred. Otherwise the word means a name in another case, if there is only one.
     """
     if name in names:
         return name
@@ -121,6 +124,20 @@ def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str
         return None
     name = found(call.name, PIPELINES)
     return None if name is None else called(name, call.args, call.params)
+
+
+def called_by(expression: Expression, names: Mapping[str, str], registry: Registry) -> str:
+    """Return the name that an expression is, as the index or the list of built-in names spells it; "" for another expression."""
+    if not isinstance(expression, Call) or is_component(expression, registry):
+        return ""
+    name = found(expression.name, names) or found(expression.name, PIPELINES)
+    return str(Call(name, expression.args, expression.params)) if name else ""
+
+
+def given_name(written: str | None) -> tuple[str, str] | None:
+    """Return the name and the expression of a text NAME=EXPR; None for an expression alone."""
+    given = _NAMED.match(written or "")
+    return (given[1], given[2]) if given else None
 
 
 def to_tune(
@@ -229,7 +246,7 @@ def declared_by(call: Call, registry: Registry) -> Sequence[Param]:
         return NORMALISED
     if call.name == LEARNED:
         return LEARNED_PARAMS
-    # The message about an unknown name, with a hint, would take longer than all else here.
+    # For an unknown name, `find` would make a message with a hint, which takes longer than everything else here.
     if not registry.knows("component", call.name):
         return ()
     try:

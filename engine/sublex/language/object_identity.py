@@ -64,8 +64,8 @@ class ObjectIdentity(NamedTuple):
     """The facts that distinguish a Python object from other objects.
 
     `digest` is the hash of its code and values. If the object cannot be hashed, or if the user gave a version, `digest` is
-    "", and `reason` says why. `version` is the user's version, or "". `seen` has the hashed values that can be compared
-    quickly with the present ones. `sealed` says that these are all values, and `is_large` that hashing takes long.
+    "", and `reason` says why. `version` is the user's version, or "". `seen` has the hashed values whose places can be
+    looked at again quickly. `sealed` says that it has all hashed values, and `is_large` that hashing takes long.
     """
 
     digest: str = ""
@@ -92,7 +92,7 @@ class Seen(NamedTuple):
     sizes: list[tuple[Mapping[str, Any], int]]
 
     def still_holds(self) -> bool:
-        """Return whether each place still has the same value."""
+        """Return whether each place still has the same object."""
         # Loops take half the time of `all` with generators.
         for mapping, name, value in self.items:
             if mapping.get(name, ABSENT) is not value:
@@ -143,7 +143,7 @@ class Watch:
         return True
 
     def allow_changes(self) -> None:
-        """Accept the object as it is now: later calls of `has_changed` compare with its present state."""
+        """Accept the object as it is now: later calls of `has_changed` compare with this state."""
         if any(self._digests) and not self._holds():
             now = identity_of(self.thing, "")
             self._digests, self._known = (now.digest,), now
@@ -175,7 +175,10 @@ class _Code(NamedTuple):
 
 
 class _Hash:
-    """The hashing of one object. It keeps the hashes of values, and the values that contain the present one."""
+    """Hashes one object with the values in it.
+
+    It keeps known hashes, and the recursion stack of the values being hashed.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, bytes] = {}
@@ -183,9 +186,9 @@ class _Hash:
         self._outer: dict[int, int] = {}
         self._met: set[int] = set()
         self._again = 0
-        # The depth of the outermost value to which the present value refers back.
+        # The lowest depth on the recursion stack to which the current value refers back, in a cycle.
         self._lowest = DEEPEST
-        # The names that lead to the present value, for messages.
+        # The names that lead to the current value, for messages.
         self._path: tuple[str, ...] = ()
         # `size` counts values, and thousands of bytes in arrays.
         self.seen, self.sealed, self.size = Seen([], [], []), True, 0
@@ -206,7 +209,7 @@ class _Hash:
         if place in self._known:
             return self._known[place]
         if place in self._outer:
-            # A value within itself is hashed by its distance outwards, which does not depend on the order of a set.
+            # A cycle. The hash is that of the distance on the stack, which does not depend on the order within a set.
             self._lowest = min(self._lowest, self._outer[place])
             return _joined("outer", str(depth - self._outer[place]).encode())
         if depth >= DEEPEST:
@@ -222,7 +225,7 @@ class _Hash:
         finally:
             del self._outer[place]
         if self._lowest >= depth:
-            # The hash of a value that refers to an outer value is valid at this place only.
+            # The hash of a value that refers to an outer value is not kept, because it is valid only at this place.
             self._known[place] = digest
             self._kept.append(value)
             self._lowest = DEEPEST
@@ -254,7 +257,8 @@ class _Hash:
             self.seen.attributes.append((value, "__class__", kind))
             return _joined("object", self.of(kind), self._namespace(vars(value)))
         self.sealed, seen = False, self.seen
-        # `seen` leaves out the items of a collection: once the collection has other items, they say nothing about it.
+        # The items of a collection are not kept in `seen`, because the old items do not show that it has other ones
+        # now.
         self.seen = Seen([], [], [])
         try:
             return self._changeable(value, kind)
@@ -361,7 +365,10 @@ class _Hash:
         return _joined("class", *_texts(kind.__name__), self.of(kind.__bases__), self._namespace(vars(kind), UNREAD))
 
     def _namespace(self, names: Mapping[str, Any], unread: Collection[str] = ()) -> bytes:
-        """Return the hash of the attributes of an object or a class."""
+        """Return the hash of the attributes of an object or a class: `names` maps their names to values.
+
+        The attributes in `unread` do not count.
+        """
         seen, parts = self.seen, []
         seen.sizes.append((names, len(names)))
         for name, value in names.items():

@@ -37,10 +37,10 @@ WANTED = {
 def parameter(
     default: Any, help: str, range: tuple[Any, ...] | None = None, type: type | None = None, **options: Any
 ) -> Any:
-    """Return a dataclass field that declares a parameter; `options` are those of `dataclasses.field`.
+    """Return a dataclass field that declares a parameter of a component. `help` and `range` are as in `Param`.
 
-    The type of the parameter is `type`; if it is not given, the type of the default. A default of None then stands for an
-    optional float.
+    `type` is the type of the parameter; by default it is that of `default`, or float for the default None. `options`
+    are further arguments of `dataclasses.field`.
     """
     kind = _type_of(default) if type is None else type
     return field(default=default, metadata={"type": kind, "help": help, "range": range}, **options)
@@ -123,7 +123,10 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
 
 
 def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
-    """Return a value of the declared type, for the component `name`. Raise `InputError` if the value does not fit."""
+    """Return the value that a user gave for a parameter, in the declared type. `canonical` resolves an expression.
+
+    Raise `InputError`, which names the component `name`, if the value does not fit the declaration `param`.
+    """
     if value is ...:
         raise InputError(f"{name} needs the parameter {param.name}, as in {name}({param.name}=…).")
     if value is None and param.default is None:

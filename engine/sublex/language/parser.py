@@ -107,7 +107,9 @@ def parse_range(text: str, operator: str) -> Range:
         found = None
     if not isinstance(found, Range):
         if operator == "%":
-            raise InputError(f"The depth {text!r} should be a whole number above 0, or a range such as '{{100,200}}'.")
+            raise InputError(
+                f"The depth {text!r} should be a whole number, 0 or above, or a range such as '{{100,200}}'."
+            )
         raise InputError(f"The weight {text!r} should be a finite number, or a range such as '{{0..1}}'.")
     return found
 
@@ -145,7 +147,7 @@ def _tokens(text: str) -> list[ExpressionToken]:
 
 
 class TokenList:
-    """A position in a list of tokens."""
+    """A list of tokens with a current position, which a recursive descent reads."""
 
     def __init__(self, tokens: list[ExpressionToken]):
         self.tokens, self.at, self.depth = tokens, 0, 0
@@ -217,10 +219,10 @@ class _ExpressionParser(TokenList):
         if not self.accept("%"):
             return inner
         depth = self.literal() if self.now.kind in ("number", "range") else None
-        if isinstance(depth, Range) or (isinstance(depth, int) and depth > 0):
+        if isinstance(depth, Range) or (isinstance(depth, int) and depth >= 0):
             return Cut(inner, depth)
         self.at -= depth is not None
-        self.expected("a whole number above 0")
+        self.expected("a whole number, 0 or above")
 
     def atom(self) -> Expression:
         if not self.accept("("):
@@ -303,7 +305,7 @@ class _ExpressionParser(TokenList):
 
 
 def _number(text: str, at: int) -> float:
-    """Return an integer or a finite float."""
+    """Return the number that a token writes, an integer or a finite float. `at` is its position, for errors."""
     if math.isinf(float(text)):
         raise Unreadable("Expected a number below 1e308", at)
     return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)

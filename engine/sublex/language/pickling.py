@@ -40,10 +40,10 @@ _BY_VALUE: WeakValueDictionary[int, ByValue] = WeakValueDictionary()
 
 
 def picklable(function: Any, shown: str) -> Any:
-    """Return the function itself if it can be found by its name, otherwise an object that pickles the function with its code.
+    """Return an object that pickles a function with its code.
 
-    The program that pickles a function with a name decides how, because joblib and Ray treat functions of notebooks in
-    their own ways.
+    A function that can be found by its name is returned itself. For these, joblib and Ray have their own ways of
+    pickling. `shown` names the function in messages.
     """
     if _has_name(function):
         return function

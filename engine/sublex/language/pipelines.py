@@ -16,7 +16,7 @@ from sublex.errors import InputError
 # The part that scores by words: a search by the words of the query, and sharp feedback. `Burst` raises the weights of words
 # that come in bursts.
 WORDS = "(Burst >> BM25 >> Sharp >> BM25)"
-LSI = "lsi(e=200, weighting=logtfidf)"
+LSI = "lsi(e=200)"
 LDA = "lda(k=100, score=likelihood)"
 CHARS = "chars"
 NEAR = f"near({LSI})"
@@ -30,19 +30,19 @@ _TEXTS = {
     "best": f"{WORDS} + 0.1*{LSI} + 0.2*{LDA} + 0.2*{CHARS} >> {NEAR[:-1]}, own=0.7)",
 }
 EXACT, APPROXIMATE = "exact", "approximate"
-# With find=approximate, LSI finds this number of documents, and scores those that other parts find. More change no ranking
-# much, but take time.
-FOUND = 100
+# With find=approximate, these parts find no documents, and score those that feedback finds. So no part looks at all documents.
+SCORED_ONLY = (LSI, LDA, CHARS)
 
 
 def meaning(name: str, find: str = EXACT) -> str:
     """Return the expression of a built-in name.
 
-    With find=approximate, LSI searches faster: it finds nearly all of its best documents, and fewer of them.
+    With find=approximate, only feedback finds documents, and the other parts score these.
     """
     text = _TEXTS[name]
     if find == APPROXIMATE:
-        text = text.replace(f"*{LSI}", f"*{LSI[:-1]}, find=approximate) % {FOUND}")
+        for part in SCORED_ONLY:
+            text = text.replace(f"*{part} ", f"*{part} % 0 ")
     return text
 
 

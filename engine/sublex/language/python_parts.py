@@ -162,7 +162,11 @@ _COMMON = frozenset(each.name for each in fields(PythonPart))
 
 
 def make_part(node: type[Node], kind: str, thing: Any, name: str | None, version: object, **options: Any) -> Node:
-    """Return a node of the given class and kind for an object, with its identity as it is now."""
+    """Return a node of the class `node` for the object `thing`, with the object's identity as it is now.
+
+    `kind` is the kind of component, such as "ranker". `name` and `version` are the user's, or None. `options` are
+    values of further fields of the node.
+    """
     chosen, text = _named(thing, name), _version(version)
     return _node(node, kind, chosen, thing, identity_of(thing, text), options)
 
@@ -189,9 +193,10 @@ def _remade(
     options: Mapping[str, Any],
     later: tuple[str, ...] = (),
 ) -> Node:
-    """Return a pickled node, made again in this process for a copy of its object.
+    """Return an unpickled node for `thing`, the copy of its object in this process.
 
-    `later` are the hashes that the object had after changes that it made itself.
+    `digest` is the hash of the object that was pickled, and `later` are the hashes that it had after changes that it
+    made itself.
 
     Code that came with the copy is not compared with `digest`: cloudpickle, for one, leaves slots out of classes, so the
     comparison would fail. Code that this process finds by name may be another version, so it is compared: at the first use

@@ -61,7 +61,7 @@ class GivenRanker(Ranker):
         self.use(part)
 
     def use(self, part: PythonRanker) -> None:
-        """Call the object of `part` from now on. Its code and values equal those of the object before."""
+        """Replace the Python object by that of `part`, whose code and values have to be the same, so that scores stay."""
         self.part = part
 
     def __str__(self) -> str:

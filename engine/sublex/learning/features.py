@@ -145,7 +145,10 @@ def features(
 def _rows_of_all(
     first: Scorer, rest: Sequence[Scorer], queries: Sequence[Query], group: Sequence[int]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return, for each query of a group, its candidates and their features."""
+    """Return the candidates and their features for each of the queries whose places in `queries` are in `group`.
+
+    `first` finds the candidates, and the scores by each of `rest` are the features.
+    """
     return [_rows(first, rest, queries[number]) for number in group]
 
 

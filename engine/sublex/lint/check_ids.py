@@ -99,7 +99,7 @@ class Match(NamedTuple):
 
 
 def match(mine: Strings, theirs: Strings) -> Match:
-    """Find the strings that two files have in common."""
+    """Return which strings of each of two files the other one has."""
     table = Interner()
     a, b = number(table, mine), number(table, theirs)
     in_mine, in_theirs = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
@@ -110,7 +110,7 @@ def match(mine: Strings, theirs: Strings) -> Match:
 def check_near(mine: Ids, theirs: Ids, noun: str, matched: Match) -> Iterator[Finding]:
     """Yield findings about ids that two files write differently, so that only case or leading zeros differ.
 
-    Only ids that the other file lacks are compared.
+    Only ids that the other file lacks are compared. `matched` is `match` of the ids of both files.
     """
     a, b = np.flatnonzero(~matched.mine_known), np.flatnonzero(~matched.theirs_known)
     for rule, options in (FOLDS | {"case or zeros": (True, True)}).items():
@@ -140,8 +140,8 @@ def _near(
 def _cut(mine: Ids, theirs: Ids, noun: str, unknown: np.ndarray) -> Iterator[Finding]:
     """Yield a finding if the longest ids of `mine` look like ids of `theirs` that were cut off at that length.
 
-    The finding needs two conditions: the other file lacks all of the longest ids, and many of them are the beginning of
-    a longer id of the other file.
+    `unknown` has the places of the ids of `mine` that `theirs` lacks. The finding needs two conditions: all of the
+    longest ids are among them, and many of these are the beginning of a longer id of `theirs`.
     """
     longest = int(mine.strings.sizes.max()) if len(mine.strings) else 0
     whole = np.flatnonzero(mine.strings.sizes == longest)

@@ -60,7 +60,7 @@ def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
     """Return the grade of each hit of the run. A hit without a grade has UNJUDGED."""
     matched = match(run.docnos, qrels.docnos)
     grades = np.full(len(run.docs), UNJUDGED)
-    # The grades of the present topic, by document number. After each topic, the entries of its judged documents are
+    # The grades of the current topic, by document number. After each topic, the entries of its judged documents are
     # reset.
     of_topic = np.full(int(max(matched.mine.max(initial=-1), matched.theirs.max(initial=-1))) + 1, UNJUDGED)
     for qid in run.qids:

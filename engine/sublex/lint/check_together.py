@@ -172,7 +172,7 @@ def _unknown_topics(located: Located, topics: Ids) -> Iterator[Finding]:
 
 
 def _unknown_docnos(located: Located, known: Ids) -> Iterator[Finding]:
-    """Yield findings about documents of a run or of judgements that the index or collection lacks."""
+    """Yield findings about documents of a run or of judgements that `known`, an index or a collection, lacks."""
     mine = located.docnos()
     matched = match(mine.strings, known.strings)
     yield from check_near(mine, known, "docno", matched)

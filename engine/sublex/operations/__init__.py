@@ -1,4 +1,7 @@
-"""Operations are the requests of users. Each is declared once. The command line and the shell are made from this table.
+"""Operations are the requests of users. Each is declared once.
+
+A *face* is a program in which users meet Sublex: the command line, the shell or the service. The faces are made from
+the table of operations.
 
 An operation is a typed function with the decorator `operation`. It gets an `OperationContext`, which gives it the
 index, messages and progress of the face that called it. It returns `Shown`, and prints nothing:
@@ -20,8 +23,9 @@ shell; help and completion in both; and `:to-cli` and `:to-python`. In the shell
 it remembers (the query, the ranker, the profile, ranks in place of docnos). If a message names the operation to call
 next, the name is data, a `Step`, which each face turns into its own words.
 
-`SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of its
-operations is asked for. Plugins add operations by the hook `register_operations`.
+`SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of
+its operations is asked for. Plugins add operations by the hook `register_operations`. A function whose name ends in
+`_code` returns the Python code of a call of an operation; `given` has the arguments of the call by name.
 """
 
 from __future__ import annotations

@@ -149,7 +149,11 @@ def add_to(
 
 
 def _tasks(sources: Iterable[str], reorder: bool = False, positions: bool = False, fields: bool = False) -> str:
-    """Return the tasks of indexing. A source counts as JSON lines by its name or by the names of the files in it."""
+    """Return the tasks of indexing, whose kernels are compiled in advance.
+
+    A source counts as JSON lines by its name or by the names of the files in it. The flags say what the build does
+    besides.
+    """
     names = [name for source in sources for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))]
     has_json = any(".json" in name.lower() for name in names)
     more = " read-json" * has_json + " reorder" * reorder + " positions" * positions + " fields" * fields

@@ -68,7 +68,7 @@ def join(
 
     PART is an index. The documents of all parts become those of INDEX, in the order of the parts, which stay as they are. So
     a large collection can be indexed in parts, on several machines if that helps. All parts must have been built alike, and
-    no docno may be in two of them. Models are not taken along.
+    no docno may be in two of them. Fitted models are not copied.
 
     Examples:
         sublex split demo first second
@@ -94,7 +94,7 @@ def split(
     """Divide the documents of an index among new indexes.
 
     Each PART is the name of a new index. The first one gets the first documents, and all get nearly equal numbers. INDEX
-    stays as it is. `sublex join` makes one index of the parts again. Models are not taken along.
+    stays as it is. `sublex join` makes one index of the parts again. Fitted models are not copied.
 
     Examples:
         sublex split demo first second

@@ -187,6 +187,16 @@ class OperationContext:
         with self.step("Made the pipeline"):
             return self.index.pipeline(ranker, profile)
 
+    def system(self, ranker: str | None, profile: str | None = None) -> Pipeline:
+        """Return the pipeline of an expression, or of a text NAME=EXPR, which gives the pipeline a name in tables and files."""
+        from sublex.language.names import check_name, given_name
+
+        named = given_name(ranker)
+        if named is None:
+            return self.pipeline(ranker, profile)
+        check_name(named[0], self.index.registry)
+        return self.pipeline(named[1], profile).called(named[0])
+
     def meaning(self, expression: str) -> str:
         """Return the expression of the fitted model that a user names, written out.
 

@@ -26,7 +26,7 @@ from sublex.tools.messages import Step
 
 
 def disagree_code(given: Mapping[str, Any]) -> str:
-    """Return code that shows where rankings disagree on the loaded topics; "" if the topics do not come from a file."""
+    """Return Python code for a call of `disagree` on the loaded topics; "" if the topics do not come from a file."""
     topics, judgements = given["loaded_topics"], given["judgements"]
     path = topics.path if topics else given["topics"]
     rankers = list(compared(given["rankers"], given["ranking"]))

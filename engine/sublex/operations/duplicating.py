@@ -13,11 +13,11 @@ from sublex.operations.declaring import operation
 def duplicates(context: OperationContext, threshold: float = 0.8, width: int = 3) -> Shown:
     """Find groups of documents whose texts are nearly the same.
 
-    Two documents are alike if the share of their runs of words that both have is at least the threshold: the Jaccard
-    coefficient of title and text. A group holds all documents that such pairs join.
+    Two documents are alike if the Jaccard coefficient of their sets of runs of words, in title and text, is at least
+    the threshold. A group holds all documents that such pairs join.
 
     Args:
-        threshold: The least share, from 0.3 to 1.
+        threshold: The least Jaccard coefficient of a pair, from 0.3 to 1.
         width: Words of a run.
 
     Examples:

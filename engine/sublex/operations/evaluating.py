@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline
     from sublex.studies.from_comparison import ComparedSystems
     from sublex.trec.qrels import Qrels
+    from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
 
 FIGURES = ("table", "json", "csv", "markdown", "latex")
@@ -68,9 +69,14 @@ class Loaded(NamedTuple):
 
 
 def compare_code(given: Mapping[str, Any]) -> str:
-    """Return code that compares rankers on the loaded files; "" if no files are loaded."""
+    """Return Python code that compares rankers on the loaded files; "" if no files are loaded."""
+    from sublex.language.names import given_name
+
     files = Loaded(given["loaded_topics"], given["loaded_qrels"]).files()
-    rankers = list(given["rankers"] or [given["ranking"]])
+    rankers: list[Any] | dict[str, Any] = list(given["rankers"] or [given["ranking"]])
+    named = [given_name(ranker) or (ranker, ranker) for ranker in rankers]
+    if any(name != ranker for name, ranker in named):
+        rankers = dict(named)
     rule = given["contradictions"]
     options = "" if rule == "error" else f", contradictions={rule!r}"
     language = language_of(given["language"], given.get("weighted", False))
@@ -150,11 +156,12 @@ def measure(
     from sublex.evaluation.residual import flattered_runs, needed
     from sublex.evaluation.residual import residual as without
     from sublex.evaluation.run_evaluation import evaluate
+    from sublex.evaluation.systems import meanings
     from sublex.forms.parts import part_lines
 
     names = _measures(measures)
     context.prepare("number-terms read-runs")
-    judgements, notes = loaded.loaded_qrels, list[str]()
+    judgements, notes, asked = loaded.loaded_qrels, list[str](), list[str]()
     seen = sublex.read_qrels(residual) if residual else None
     if judgements is None:
         with context.step(f"Read {qrels}"):
@@ -167,11 +174,12 @@ def measure(
         context.give_queries(queries)
         context.give_judged(judged)
         named = rankers or (() if loaded.loaded_runs else (loaded.ranking,))
-        pipelines = [context.pipeline(ranker) for ranker in named]
+        pipelines = [context.system(ranker) for ranker in named]
         notes = _notes_of(pipelines, loaded.loaded_topics)
         most = needed(RUN_HITS, seen)
         systems = [_run(context, loaded.loaded_topics, pipeline, most, language=language) for pipeline in pipelines]
         notes += _flattered(judged, residual)
+        asked = _written(pipelines, named)
         systems += loaded.loaded_runs
     notes += [] if judged or residual else flattered_runs(systems, "--residual QRELS")
     systems, judgements, left_out = without(systems, judgements, seen, RUN_HITS if loaded.loaded_qrels else None)
@@ -180,17 +188,25 @@ def measure(
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
         groupings = _groupings(context, by, groups, systems, judgements, loaded.loaded_topics or topics)
-    data = [evaluation_json(evaluation, by_topic) for evaluation in found]
+    data = [
+        {**evaluation_json(evaluation, by_topic), **({"expression": system.expression} if system.expression else {})}
+        for evaluation, system in zip(found, systems, strict=True)
+    ]
     if groupings:
         data = [{**each, "slices": slices_json(one, groupings)} for each, one in zip(data, found, strict=True)]
     tables = [lambda digits: evaluation_table(found, by_topic, digits)]
     if groupings:
         tables.append(lambda digits: slices_table(found, groupings, digits))
+    below = meanings(systems)
     shown = figures(
-        tables[-1](4), lambda: data, lambda: tables[-1](10), notes, lambda: part_lines(t(4) for t in tables)
+        tables[-1](4),
+        lambda: data,
+        lambda: tables[-1](10),
+        notes,
+        lambda: part_lines([*(table(4) for table in tables), below]),
     )
     shown.step = _compare_step(
-        context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries, by, groups,
+        context, loaded, asked, contradictions, language, queries, by, groups,
         collapse, judged, residual,
     )  # fmt: skip
     return shown
@@ -245,13 +261,25 @@ def read_systems(paths: Sequence[str]) -> list[System]:
 
     runs = [(path, sublex.read_run(path)) for path in paths]
     tags = [run.tag for _, run in runs]
-    return [System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run) for path, run in runs]
+    return [
+        System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run, expression=_behind(run))
+        for path, run in runs
+    ]
+
+
+def _behind(run: Run) -> str:
+    """Return the expression that made a run, if its tag is another name; else ""."""
+    from sublex.trec.metadata import EXPRESSION, value_at
+    from sublex.trec.run_names import tag_of
+
+    expression = value_at(run.metadata, EXPRESSION)
+    return expression if isinstance(expression, str) and run.tag not in ("", tag_of(expression)) else ""
 
 
 def _run(context: OperationContext, topics: Topics, pipeline: Pipeline, k: int, **options: Any) -> System:
     from sublex.evaluation.systems import run_system
 
-    with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
+    with context.step(f"Ran {pipeline}"), context.progress(pipeline.label, "topics", len(topics)) as advance:
         return run_system(context.index, topics, pipeline, k, progress=advance, cache=context.stores_runs, **options)
 
 
@@ -297,6 +325,7 @@ def compare(
     expression is compared with that of the session.
 
     Args:
+        rankers: A ranker, or NAME=EXPR, which also gives it a name; may be given several times.
         test: The significance test of two systems.
         correction: The correction for the number of pairs. tukey replaces the test by Tukey's HSD.
         alpha: The significance level.
@@ -347,10 +376,10 @@ def compare(
         beyond = [("--queries", queries), ("--judged", judged), ("--residual", residual)]
         _check_study(saved, save_study, next((name for name, given in beyond if given), ""))
     context.prepare("analyze search number-terms", index)
-    pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
+    pipelines = [context.system(ranker, profile) for ranker in rankers] if index else []
     said = _notes_of(pipelines, topics)
     most = needed(k, seen)
-    systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], most)
+    systems, run_notes = _read_runs(paths, [pipeline.label for pipeline in pipelines], most)
     systems += loaded.loaded_runs
     if topics:
         systems = [
@@ -368,14 +397,24 @@ def compare(
     shown.notes, shown.step = (
         [*said, *done.notes],
         _compare_step(
-            context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups, collapse, judged,
-            residual,
+            context, loaded, _written(pipelines, rankers), contradictions, language, queries, by, groups, collapse,
+            judged, residual,
         ),
     )  # fmt: skip
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     if save_study:
         shown.notes = [*shown.notes, save_comparison(save_study, saved)]
     return shown
+
+
+def _written(pipelines: Sequence[Pipeline], rankers: Sequence[str | None]) -> list[str]:
+    """Return the rankers as a command line has them: NAME=EXPR as the user wrote it, and the other ones by their labels."""
+    from sublex.language.names import given_name
+
+    return [
+        str(ranker) if given_name(ranker) else pipeline.label
+        for pipeline, ranker in zip(pipelines, rankers, strict=False)
+    ]
 
 
 def _notes_of(pipelines: Sequence[Pipeline], topics: Topics | str | None) -> list[str]:

@@ -14,7 +14,7 @@ from sublex.operations.searching import call_code, give, read_query, reading_not
 
 
 def explain_code(given: Mapping[str, Any]) -> str:
-    """Return code for one explanation, or for two."""
+    """Return Python code for a call of `explain`: for one explanation, or for those of two documents."""
     codes = [call_code("explain", given, repr(docno)) for docno in (given["docno"], given["versus"]) if docno]
     return codes[0] if len(codes) == 1 else f"({', '.join(codes)})"
 
@@ -29,10 +29,10 @@ def explain(
 ) -> Shown:
     """Show how the score of a document for QUERY is computed.
 
-    A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
-    operation. A value in brackets is evidence and is not added. The document need not be among the hits. With another
-    document, the parts that make the difference of their scores are shown. With --why-not, -k is the number of hits among
-    which the document is missed.
+    The parts of a score are indented below it, and their own parts below them. A value is the sum of its parts, unless
+    its line names another operation. A value in brackets is evidence and is not added. The document need not be among
+    the hits. With another document, the parts that make the difference of their scores are shown. With --why-not, -k is
+    the number of first hits among which the document should be.
 
     Args:
         versus: Show what makes the difference to the score of another document.

@@ -114,7 +114,7 @@ def _is_pipeline(index: Index, text: str) -> bool:
 
 
 def _duration(seconds: float) -> str:
-    """Return a rough time in words: seconds, minutes or hours, in whole numbers, at least one of them."""
+    """Return a rough time in words: a whole number of seconds, minutes or hours, at least 1 second."""
     for unit, size in (("hour", 3600), ("minute", 60), ("second", 1)):
         if seconds >= 2 * size or size == 1:
             number = max(1, round(seconds / size))
@@ -138,8 +138,8 @@ def fit_each(
 ) -> Shown:
     """Fit models one after another, and return what became of each as Shown.
 
-    Of several expressions, one that cannot be fitted is reported, and the next one is tried. `memory` is a size such as
-    "4GB"; without `workers`, fitting uses all cores.
+    If one of several expressions cannot be fitted, the error is reported, and the others are fitted. `memory` is a size
+    such as "4GB"; without `workers`, fitting uses all cores.
     """
     from sublex.building.indexing import parse_size
     from sublex.tools.arguments import threads
@@ -203,7 +203,7 @@ def _takes_seed(call: Call, index: Index) -> bool:
 
 
 def card_code(given: Mapping[str, Any]) -> str:
-    """Return code for a card or for the list of all fitted models."""
+    """Return Python code for a call of `card`: for the facts of one fitted model, or for the list of all."""
     return f"index.card({given['expression']!r})" if given["expression"] else "index.fitted"
 
 
@@ -271,7 +271,7 @@ def _named(context: OperationContext, text: str) -> str:
 
 
 def forget_code(given: Mapping[str, Any]) -> str:
-    """Return code that removes models."""
+    """Return Python code for a call of `forget`, which removes fitted models."""
     arguments = [*map(repr, given["expressions"]), *(["labels=True"] if given["labels"] else [])]
     return f"index.forget({', '.join(arguments)})"
 

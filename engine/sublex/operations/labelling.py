@@ -14,7 +14,7 @@ HEAD = ("number", "label", "decision", "model's label", "confidence", "words", "
 
 
 def label_code(given: Any) -> str:
-    """Return code for the list of labels, or for a decision."""
+    """Return Python code for a call of `label`: for the list of labels, or for a decision."""
     if given["action"] == "list":
         return f"index.labels({given['expression']!r})"
     arguments = ", ".join(map(repr, (given["expression"], given["action"], *given["labels"])))

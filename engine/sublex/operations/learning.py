@@ -48,9 +48,9 @@ def features(
 ) -> Shown:
     """Write the features of candidates, to learn to rank from them.
 
-    Each ranker is a feature. A row has the grade of a candidate, its topic, and its score by each ranker. Candidates without a
-    judgement count as not relevant. A ranker that has no opinion on a candidate gives it the lowest score that it gives to any
-    candidate of the topic.
+    Each ranker is a feature. A row has the grade of a candidate, its topic, and its score by each ranker. Candidates
+    without a judgement count as not relevant. A candidate that a ranker does not score gets the lowest score that the
+    ranker gives to any candidate of the topic.
 
     Args:
         output: Write lines in the format of SVMlight (.letor, .svm, .svmlight, .txt), .csv or .parquet.

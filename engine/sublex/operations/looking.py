@@ -75,7 +75,7 @@ def terms(
 
 
 def term_code(given: Mapping[str, Any]) -> str:
-    """Return code for the statistics of a word."""
+    """Return Python code for a call of `term`, which shows the statistics of words."""
     text = given["text"]
     # A word with a field, such as title:cell, is analysed by the index.
     return f"index.term({text!r})" if re.match(rf"{NAME}:\S", text) else f"index.term(index.analyze({text!r})[0])"
@@ -93,7 +93,7 @@ def term(context: OperationContext, text: Annotated[str, positional("WORD...", c
 
 
 def analyze_code(given: Mapping[str, Any]) -> str:
-    """Return code for an analysis."""
+    """Return Python code for a call of `analyze`, which shows how a text becomes terms."""
     text = repr(given["text"])
     return f"index.analyze({text})" if given["language"] == "plain" else f"index.query({text}, language='query')"
 

@@ -22,7 +22,7 @@ def name(
     The index keeps the name. Wherever an expression is taken, NAME then stands for EXPR, and EXPR is what runs, reports and
     metadata have. EXPR may contain other names. A name that is there gets the new expression. Without EXPR, the command
     shows what NAME stands for, and without NAME all names. The names good, better and best are built in; a name of your own
-    hides one.
+    hides the built-in one.
 
     Examples:
         sublex name demo both 'PL2 + 0.3*DirichletLM'

@@ -48,7 +48,7 @@ WeightedTopics = Annotated[bool, option(
 )]
 AllowUncovered = Annotated[bool, option(
     remembered=True,
-    help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
+    help="Rank with fitted models that do not cover all documents. They give the others no score.",
 )]
 Contradictions = Annotated[Literal["error", "first", "last", "highest"], option(
     remembered=True,
@@ -107,7 +107,7 @@ JudgedFeedback = Annotated[str, option(
 )]
 Residual = Annotated[str, option(
     "--residual", metavar="QRELS", completes="file",
-    help="Leave the documents that QRELS judges out, such as those of --judged: the residual collection.",
+    help="Leave out the documents that QRELS judges, such as those of --judged: the residual collection.",
 )]
 
 
@@ -134,5 +134,5 @@ class Asked(NamedTuple):
         help=JUDGED_HELP,
     )] = ""
     qid: Annotated[str, option(
-        metavar="QID", remembered=True, help="The topic of --judged that QUERY is."
+        metavar="QID", remembered=True, help="The topic whose judgements in --judged are those of QUERY."
     )] = ""

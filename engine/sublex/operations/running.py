@@ -43,14 +43,17 @@ OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", 
 
 
 def run_code(given: Mapping[str, Any]) -> str:
-    """Return code that makes the runs."""
+    """Return Python code for a call of `run`, which makes a run for each ranker."""
+    from sublex.language.names import given_name
+
     chosen = language_of(given["language"], given["weighted"])
     language = "" if chosen == "plain" else f", language={chosen!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
     language += f", queries={vectors!r}" if vectors else ""
     language += f", judged={given['judged']!r}" if given["judged"] else ""
+    rankers = [named[1] if (named := given_name(ranker)) else ranker for ranker in given["rankers"]]
     after = f".without(sublex.read_qrels({given['residual']!r}))" if given["residual"] else ""
-    return f"[index.run({given['topics']!r}, ranker{language}){after} for ranker in {given['rankers']!r}]"
+    return f"[index.run({given['topics']!r}, ranker{language}){after} for ranker in {rankers!r}]"
 
 
 @operation(
@@ -64,7 +67,7 @@ def run(
     rankers: Rankers = (),
     k: RunHits = 1000,
     output: Annotated[str, option("-o", "--output", metavar="PATH", completes="file")] = ".",
-    tag: Annotated[str | None, option(shown="the expression")] = None,
+    tag: Annotated[str | None, option(shown="the name or the expression")] = None,
     fields: Fields = "title",
     metadata: Metadata = "sidecar",
     workers: Workers = None,
@@ -85,6 +88,7 @@ def run(
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
 
     Args:
+        rankers: A ranker, or NAME=EXPR, which also gives it a name; may be given several times.
         output: Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.
         tag: The tag of the run, the last column of its lines.
 
@@ -100,7 +104,6 @@ def run(
 
     _check_tag(tag, rankers)
     language = language_of(language, weighted)
-    place = place_of_run(output, rankers)
     context.give_queries(queries)
     context.give_judged(judged)
     seen = sublex.read_qrels(residual) if residual else None
@@ -113,6 +116,7 @@ def run(
     if judged and not residual:
         context.say(FLATTERED.format(residual=f"--residual {shell_word(judged)}"))
     pipelines, failures = _compose(context, rankers or (None,), profile)
+    place = place_of_run(output, len(pipelines))
     options = {
         "k": k,
         "where": metadata,
@@ -144,7 +148,7 @@ def write_run(
     """
     from sublex.pipeline.running import write
 
-    with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
+    with context.step(f"Ran {pipeline}"), context.progress(pipeline.label, "topics", len(topics)) as advance:
         done = write(context.index, topics, pipeline, output=place, progress=advance, **options)
     if notes:
         context.say(*done.notes)
@@ -163,8 +167,8 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
             raise InputError(f"--tag {tag} would name {len(rankers)} runs; give one ranker, or leave --tag out.")
 
 
-def place_of_run(output: str, rankers: Sequence[str]) -> Path:
-    """Return the place of the runs: a file or a folder."""
+def place_of_run(output: str, runs: int) -> Path:
+    """Return the place of a number of runs: a file for one, or a folder."""
     from sublex.trec.run_names import is_run_file
 
     if output == "-":
@@ -176,11 +180,14 @@ def place_of_run(output: str, rankers: Sequence[str]) -> Path:
                 f"A run is written in TREC's format, which {path.suffix} is not; name {path.stem}.run, or a folder by {output}/"
             )
         return path
-    if len(rankers) > 1 or output.endswith(os.sep):
+    if output.endswith(os.sep):
         if path.exists():
             raise InputError(f"{output} is a file; name a folder with -o.")
         path.mkdir(parents=True)
-        return path
+    elif runs > 1:
+        raise InputError(
+            f"{output} is a file for one run, and there are {runs}; name a folder, such as {path.stem}{os.sep}"
+        )
     return path
 
 
@@ -192,14 +199,15 @@ def _compose(
     failures = 0
     for ranker in rankers:
         try:
-            pipeline = context.pipeline(ranker, profile)
+            pipeline = context.system(ranker, profile)
         except SublexError as error:
             failures += 1
             context.report(error)
             continue
         if str(pipeline) in pipelines:
-            context.say(f"{ranker} is the same as {pipeline}, which is run once.")
-        pipelines[str(pipeline)] = pipeline
+            context.say(f"{ranker} is the same as {pipelines[str(pipeline)].label}, which is run once.")
+        pipelines.setdefault(str(pipeline), pipeline)
+    context.say(*(f"{each.name} stands for {each}." for each in pipelines.values() if each.name))
     context.say(*dict.fromkeys(note for pipeline in pipelines.values() for note in pipeline.notes))
     return list(pipelines.values()), failures
 

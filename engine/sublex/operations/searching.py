@@ -28,7 +28,10 @@ LABELS = 10
 
 
 def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any) -> str:
-    """Return code that calls a method of `index` that ranks, with the query, other arguments, the ranker and options."""
+    """Return Python code that calls a ranking method of `index` with the query and the ranker in `given`.
+
+    `args` are further arguments, as code, and `options` further arguments with names.
+    """
     query = repr(given["query"])
     if given["weighted"]:
         from sublex.pipeline.weighted import weighted_query
@@ -46,12 +49,12 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
 
 
 def _term_code(term: str) -> str:
-    """Return code for a term or an operator."""
+    """Return the Python code of a term or an operator."""
     return f"sublex.contracts.operators.operator({str(term)!r})" if isinstance(term, Operator) else repr(term)
 
 
 def search_code(given: Mapping[str, Any]) -> str:
-    """Return code for a search, without the document that is left out."""
+    """Return Python code for a call of `search`. A document that the session leaves out of the hits is not left out."""
     without = given["without"]
     searched = call_code("search", given, k=given["k"] + bool(without))
     return f"{searched}.without(index.doc({without!r})).first({given['k']})" if without else searched
@@ -75,14 +78,12 @@ def search(
     Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
     is a query; write -- before a query that begins with a dash.
 
-    Args:
-        facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as topics, and show
-            the N most frequent.
-        of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
-        show: Show the values of these columns, such as year,category; that of a sort stage is shown anyway.
-        start: Show the hits from this rank on; -k is their number.
-        docnos: Show ranks, scores and docnos alone; read no titles and texts, and say nothing of the words of the query.
-        parts: In JSON, give titles and passages also as pieces, each with the term of the query that it is, or "".
+        Args: facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as
+        topics, and show the N most frequent. of: A column, such as year, or a fitted model, such as lda(k=20), that
+        --facets counts; may be given several times. show: Show the values of these columns, such as year,category; that
+        of a sort stage is shown anyway. start: Show the hits from this rank on; -k is their number. docnos: Show ranks,
+        scores and docnos alone; read no titles and texts, and say nothing of the words of the query. parts: In JSON,
+        also cut titles and passages into pieces, each with the term of the query that it matches, or "".
 
     Examples:
         sublex search demo "cranes by the river"
@@ -182,7 +183,7 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
 
 
 def facets_code(given: Mapping[str, Any]) -> str:
-    """Return code for facets. Return "" if no name is given, or if `Index.facets` cannot do the same."""
+    """Return Python code for a call of `facets`; "" if no name is given, or if `Index.facets` cannot do the same."""
     of, number = given["of"], given["number"]
     if not of or given["without"] or given["queries"] or given["judged"]:
         return ""
@@ -245,7 +246,7 @@ def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], 
 
 
 def similar_code(given: Mapping[str, Any]) -> str:
-    """Return code for the nearest documents of a document in a graph."""
+    """Return Python code for a call of `similar`, which finds the nearest documents of a document in a graph."""
     graph = f", {given['ranker']!r}" if given["ranker"] else ""
     return f"index.similar({given['docno']!r}, {given['k']}{graph})"
 
@@ -312,7 +313,7 @@ def _near(context: OperationContext, docno: str, graph: str, k: int, profile: st
 
 
 def versus_code(given: Mapping[str, Any]) -> str:
-    """Return code for rankings side by side."""
+    """Return Python code for a call of `versus`, which shows rankings side by side."""
     rankers = compared(given["rankers"], given["ranking"])
     return f"zip({', '.join(search_code({**given, 'ranker': ranker}) for ranker in rankers)})"
 

@@ -31,14 +31,14 @@ def study(
 ) -> Shown:
     """Run a study, an experiment in one file.
 
-    FILE names collections, topics, systems and tables. Runs, measures, a report and a lock go to one folder. Results
-    that are there already are kept, so a study that was killed goes on, and a changed line runs again what depends on
-    it. If a system fails, the others are run all the same, and the exit code is 2. A study reads files below its own
-    folder alone, unless you allow more.
+    FILE names collections, topics, systems and tables. Runs, measures, a report and study.lock, a record of all
+    figures, go to one folder. Results that are there already are kept, so a study that was killed can be resumed, and a
+    changed line of FILE runs again only what depends on it. If a system fails, the others are run all the same, and the
+    exit code is 2. A study reads files below its own folder alone, unless you allow more.
 
     Args:
         out: The folder of the results.
-        plan: Only say what the study reads, what it would do, and about how long and how big that is.
+        plan: Only list what the study reads and what it would do, with estimates of time and size.
         check: Run all of it again, and say which figures moved beyond their tolerance; the exit code is 1 if any did.
         collections: Look up files in this folder, too.
         allow: Let the study read files below this folder; may be given several times.
@@ -98,7 +98,7 @@ def reproduce(
         collections: The folder of collections; --plan lists the files that are looked for.
         out: The folder of the results.
         quick: Run a smaller study, on fewer collections.
-        plan: Only say what the study reads, what it would do, and about how long and how big that is.
+        plan: Only list what the study reads and what it would do, with estimates of time and size.
         check: Run all of it again, and say which figures moved beyond their tolerance; the exit code is 1 if any did.
 
     Examples:

@@ -18,7 +18,7 @@ Name = Annotated[str, positional("NAME")]
 
 
 def add_code(given: Mapping[str, Any]) -> str:
-    """Return code that adds vectors."""
+    """Return Python code for a call of `vectors add`."""
     named = {
         "ids": given["ids"],
         "stored": given["stored"],

@@ -96,10 +96,10 @@ def attach_index(
 
 
 def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
-    """Return the state of the foreign index.
+    """Return the state of the foreign index at a place, as `Backend.state` describes it.
 
     Raise InputError if the back end runs code of the foreign index, and the user does not trust this index. Raise it
-    also if the foreign index and the index at `path` lie one within the other.
+    also if one of the foreign index and the index at `path` lies within the other.
     """
     common = os.path.commonpath([os.path.realpath(path), place.path])
     if common == place.path:

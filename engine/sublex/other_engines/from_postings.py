@@ -2,8 +2,8 @@
 
 No documents are read. All values of the source are checked. The index has terms, postings, document lengths, docnos and
 the terms of each document. It has positions and fields if the source has them. It has no texts, and the written form of
-a term is the term itself. Memory is needed for the docnos and for two numbers per document. Postings are written at
-once.
+a term is the term itself. Memory is needed for the docnos and for two numbers per document. Postings are written as
+they arrive.
 """
 
 from __future__ import annotations

@@ -126,7 +126,10 @@ class JoinedFields:
         return PostingsBatch(terms, df, found % self.docs, whole, positions, list(tfs.values()))
 
     def _positions(self, parts: dict[str, PostingsBatch], keys: np.ndarray) -> np.ndarray:
-        """Return the positions of joined postings. Those of the first field come first in each posting."""
+        """Return the positions of joined postings. Those of the first field come first in each posting.
+
+        `keys` has a number for each posting of `parts`, which ascends with its term and its document.
+        """
         counts = np.concatenate([part.tfs for part in parts.values()]).astype(np.int64)
         moved = [
             part.positions + np.repeat(self._begins[field][part.docs], part.tfs)  # type: ignore[operator]
@@ -137,7 +140,7 @@ class JoinedFields:
         return np.concatenate(moved)[np.repeat(begins - starts_of(counts)[:-1], counts) + np.arange(int(counts.sum()))]
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield the docnos and the lengths of all documents. With positions, yield also the places of their fields."""
+        """Yield the docnos and lengths of all documents, and with positions the places where their fields begin."""
         first = 0
         for batch in self._index.documents():
             end = first + len(batch.docnos)

@@ -78,7 +78,8 @@ class WrittenLists:
     def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Sequence[np.ndarray]]:
         """Return the posting lists of the terms `terms`, end to end.
 
-        They are the documents, the frequencies, any positions, and the frequencies in the stored fields.
+        These are four values: the documents, the frequencies, the positions or None, and the frequencies in each stored
+        field.
         """
         docs, tfs = self.postings.gather(terms)
         fields = [reader.gather(terms, tfs) for reader in self.fields]

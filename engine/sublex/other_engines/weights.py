@@ -132,7 +132,10 @@ def read_weights(source: PostingsSource, terms: Interner, memory: int) -> Iterat
 
 
 def _postings(received: ReceivedPostings, terms: Interner, memory: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the number of the term, the document and the weight (float32) of each posting."""
+    """Return three arrays with an item for each posting: the number of its term in `terms`, its document, its weight.
+
+    Weights are float32. Raise InputError if the postings need more than `memory` bytes.
+    """
     parts: list[Sequence[np.ndarray]] = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))]
     number = 0
     for batch in received.batches(lambda terms: None):

@@ -142,7 +142,7 @@ def _last(expression: Expression) -> Expression:
 def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
     """Return a weight for part `number` of a blend that brings the document among the first k hits, or None.
 
-    If several weights do so, return the nearest to the part's present weight. As the part's weight grows, the document
+    If several weights do so, return the nearest to the part's current weight. As the part's weight grows, the document
     and another candidate change their order at most once. So the rank of the document changes only at the weights where it
     and another candidate swap places. Sorted lists of these weights give the rank.
     """

@@ -177,8 +177,8 @@ class Composer(Uncopied):
         fitted = {str(component): self.model(component) for component in self.fitted_components(resolved)}
         uncovered = {name: model.uncovered for name, model in fitted.items() if model.uncovered}
         origin = partial(_pipeline_of, self.snapshot, self.allow_uncovered, resolved, profile.name)
-        given = [part for part in python_parts(resolved) if isinstance(part, PythonRanker)]
-        rankers = [cast("GivenRanker", self._searcher_of(part).ranker) for part in given]
+        called = [part for part in python_parts(resolved) if isinstance(part, PythonRanker)]
+        rankers = [cast("GivenRanker", self._searcher_of(part).ranker) for part in called]
         pipeline = Pipeline(
             self.snapshot,
             resolved,
@@ -189,6 +189,7 @@ class Composer(Uncopied):
             [*fitted.values()],
             chosen,
             short=self.registry.print_in(resolved, profile.defaults),
+            name=self._namer.called_by(given),
             origin=origin,
             rankers=rankers,
         )
@@ -516,6 +517,10 @@ class _Composition:
                 parts = [self.part(part, node) for part in (node.parts if isinstance(node, Blend) else (node,))]
                 finds, through = any(part.finds for part in parts), all(part.scorer.through for part in parts)
                 return Scorer(partial(BlendScoring, self.composer.snapshot, parts), finds, through)
+            case Cut(expression=inner, depth=0):
+                raise InputError(
+                    f"{node} finds nothing, so it can only be a part of a blend, as in BM25 + 0.3*{node}; write {inner} here."
+                )
             case Cut(expression=inner, depth=depth):
                 return _cut(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
@@ -572,10 +577,14 @@ class _Composition:
     def part(self, part: Expression, blend: Expression) -> BlendPart:
         """Return one part of a blend. If the part names no normaliser, it gets minmax."""
         weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
+        normaliser, whole = "minmax", blend
         if isinstance(inner, Normalised):
-            normaliser, scorer = inner.normaliser, self.cached(inner.expression, inner)
+            normaliser, inner, whole = inner.normaliser, inner.expression, inner
+        if isinstance(inner, Cut) and inner.depth == 0:
+            found = self.cached(inner.expression, whole)
+            scorer = Scorer(found.start, finds=False, through=found.through)
         else:
-            normaliser, scorer = "minmax", self.cached(inner, blend)
+            scorer = self.cached(inner, whole)
         if _is_filter(inner):
             raise InputError(
                 f"{inner} keeps or drops hits and has no scores to add; put it after a ranker, as in BM25 >> {inner}."
@@ -655,9 +664,9 @@ def _named_in(component: Component) -> tuple[Any, ...]:
 
 
 def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
-    """Return the stage of a node itself.
+    """Return `stage`, the stage of `node`, if it is a scorer.
 
-    Raise `InputError`, with the expression `whole` in the message, if the stage is not a scorer.
+    Otherwise raise `InputError`, with the expression `whole` in the message.
     """
     if isinstance(stage, Scorer):
         return stage

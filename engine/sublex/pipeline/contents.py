@@ -184,7 +184,7 @@ class Contents:
     def postings(self, term: str) -> Postings:
         """Return the live documents that contain a term, and its frequency in each; empty for an unknown term.
 
-        `term` says how a text is read that is not a term of the index.
+        A text that is not a term of the index is read as by the method `term`.
         """
         named = self._term(term)
         if not isinstance(named, Operator):

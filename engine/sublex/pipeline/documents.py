@@ -1,4 +1,4 @@
-"""The live documents of an index, as an iterator, a DataFrame or a Parquet file. The last two have the columns."""
+"""The live documents of an index as an iterator, or their docnos and columns as a DataFrame or a Parquet file."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _cells(column: Column) -> Any:
 
 
 def _listed(column: Column, values: np.ndarray) -> np.ndarray:
-    """Return values for a list; dates become `datetime.date`."""
+    """Return the values of a column for lists: an array of `datetime.date` for dates, otherwise `values`."""
     return column.values.astype("datetime64[D]").astype(object) if column.kind == "date" else values
 
 

@@ -67,7 +67,10 @@ def facets_of(
 
 
 def refuse_unknown(index: Index, of: str) -> None:
-    """Raise InputError if a name is neither a column nor a component. A name that is most like a model's passes here."""
+    """Raise InputError if a name is neither a column nor a component, unless it resembles only the name of a model.
+
+    Such a name passes here, because the error that it raises later suggests the model.
+    """
     columns, models = index.snapshot.columns, index.registry.names("representation")
     known = {*columns, *index.snapshot.names, *map(str.casefold, index.registry.names("component"))}
     if not is_name(of) or of in known or of.casefold() in known:

@@ -702,11 +702,9 @@ class Index(Contents):
         return removed
 
     def meaning(self, expression: Expr, profile: str | None = None) -> tuple[str, tuple[str, ...]]:
-        """Return an expression as this index reads it.
+        """Return an expression as this index reads it, with names written out, and a sentence for each chosen model.
 
-        For each model that was taken as the only match, add a sentence.
-
-        Names are written out. The expression may have ranges.
+        A model is chosen if it is the only fitted one that matches a component. The expression may have ranges.
         """
         read = self._composer.meant(operand(expression, ">>"), self._profile(profile).defaults)
         return str(read.expression), read.notes

@@ -49,9 +49,8 @@ def graphs(index: Index) -> list[str]:
 def nearest_documents(index: Index, docno: str, k: int, graph: str | None = None) -> Hits:
     """Return the k nearest documents of a document in a graph, with their cosines as scores.
 
-    The list of the graph may be shorter.
-
-    Without `graph`, the first of `graphs` is taken.
+    There are fewer if the graph keeps fewer near documents of this document. Without `graph`, the first of `graphs` is
+    taken.
     """
     known = graphs(index)
     if graph is None and not known:

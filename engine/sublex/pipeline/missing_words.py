@@ -23,11 +23,10 @@ MOST_CORRECTED = 5
 
 
 def corrections(snapshot: Snapshot, words: Mapping[str, str]) -> dict[str, Correction]:
-    """Return the words that documents have in place of missing words, by term.
+    """Return the corrections of missing words by term: the words that documents have in their place.
 
-    A word without a correction is left out.
-
-    `words` maps terms to words as written. Only the first of them are corrected.
+    `words` maps the terms that no document contains to the words as written. Only the first `MOST_CORRECTED` are
+    corrected. A word without a correction is left out.
     """
     some = islice((item for item in words.items() if not isinstance(item[0], Operator)), MOST_CORRECTED)
     found = {term: correction(snapshot, term, word) for term, word in some}
@@ -35,11 +34,9 @@ def corrections(snapshot: Snapshot, words: Mapping[str, str]) -> dict[str, Corre
 
 
 def missing_notes(words: Mapping[str, str], corrected: Mapping[str, Correction]) -> list[str]:
-    """Return the sentences about words that no document contains.
+    """Return the sentences about words that no document contains; `words` maps their terms to the words as written.
 
-    The words are a mapping from terms to words as written.
-
-    Each corrected word has a separate sentence. The last sentence has all other words.
+    Each word in `corrected`, a result of `corrections`, has its own sentence. The last sentence has all other words.
     """
     others = [f'"{word}"' for term, word in words.items() if term not in corrected]
     last = [f"No document contains {cut(' or '.join(others))}."] if others else []
@@ -47,7 +44,7 @@ def missing_notes(words: Mapping[str, str], corrected: Mapping[str, Correction])
 
 
 def _with(word: str, other: Correction) -> str:
-    """Return the sentence about a word that no document contains. It shows the words that documents have instead."""
+    """Return the sentence about a word that no document contains, with its correction."""
     hint = f" An index with {other.options} {other.reason}." if other.options else ""
     return f'No document contains "{word}"; did you mean {other.words}?{hint}'
 

@@ -1,8 +1,9 @@
 """Near duplicates: groups of documents whose texts share most of their shingles, which are runs of consecutive words.
 
-MinHash (A. Z. Broder, On the resemblance and containment of documents, 1997) finds pairs that may be alike; each of them is then
-checked exactly, by the Jaccard coefficient of its shingles. So every reported pair is a real pair, but some pairs may
-be missed. `recall_at` returns the share that is found.
+MinHash (A. Z. Broder, On the resemblance and containment of documents, 1997) finds pairs that may be alike. The
+signature of a document has the least value of each of many hash functions over its shingles. It is cut into bands; two
+documents with an equal band are a pair. Each pair is then checked exactly, by the Jaccard coefficient of its shingles.
+So every reported pair is a real pair, but some pairs may be missed. `recall_at` returns the share that is found.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Document
     from sublex.pipeline.index import Index
 
-# The number of hash functions of a signature, and the share of pairs at the threshold that the bands should find.
+# The number of hash functions of a signature, and the least share that bands should find of the pairs at the threshold.
 HASHES, RECALL = 128, 0.999
-# Up to this number of documents with one band key, all pairs are checked. In a larger set, each document is checked
-# with the first one and with the next one.
+# If up to this number of documents have an equal band, all pairs of them are checked. Of more documents, each is
+# checked with the first one and with the one before it.
 MOST_PAIRED = 50
 SEED = 20
 
 
 class Alike(NamedTuple):
-    """Documents that are alike, in the order of the index.
+    """A group of near duplicates, in the order of the index.
 
     `least` is the lowest Jaccard coefficient of the pairs that join them.
     """
@@ -88,9 +89,9 @@ def near_duplicates(
     width: int = 3,
     progress: Callable[[int], None] = lambda documents: None,
 ) -> NearDuplicates:
-    """Return the near duplicates of an index: documents whose shared part of shingles is at least `threshold`.
+    """Return the near duplicates of an index: groups that pairs with a Jaccard coefficient of `threshold` or more join.
 
-    A shingle is a run of `width` words. The share is the Jaccard coefficient of the sets of shingles of title and text.
+    The coefficient is that of the sets of shingles of title and text. A shingle is a run of `width` words.
     Raise InputError for a threshold below 0.3 or above 1, and IndexProblem for an index without texts.
     """
     if not 0.3 <= threshold <= 1:
@@ -107,7 +108,7 @@ def near_duplicates(
 
 
 def recall_at(similarity: float, rows: int) -> float:
-    """Return the chance that a pair with this Jaccard coefficient has a band of `rows` hash values in common."""
+    """Return the probability that a pair with this Jaccard coefficient has an equal band of `rows` hash values."""
     return 1 - (1 - similarity**rows) ** (HASHES // rows)
 
 
@@ -161,9 +162,9 @@ def _documents(index: Index, docs: np.ndarray) -> Iterator[Document]:
 
 
 def candidates(signatures: np.ndarray, rows: int) -> np.ndarray:
-    """Return the pairs of signatures that have a whole band in common.
+    """Return the pairs of signatures with an equal band of `rows` hash values.
 
-    A pair is two places, and pairs are ascending and distinct.
+    A pair is two rows of `signatures`, by number; pairs are distinct and ascending.
     """
     found = [np.empty((0, 2), np.int64)]
     for begin in range(0, HASHES - rows + 1, rows):
@@ -217,9 +218,9 @@ def jaccard(one: np.ndarray, other: np.ndarray, threshold: float = 0.0) -> float
 
 
 def joined(pairs: list[tuple[int, int, float]]) -> list[tuple[list[int], float]]:
-    """Return the groups that pairs join, by first member.
+    """Return the connected components of the graph whose edges are the pairs, in the order of their first members.
 
-    Each has its members, ascending, and the least value of its pairs.
+    A pair has two members and a value. A component has its members, ascending, and the least value of its pairs.
     """
     parents: dict[int, int] = {}
 

@@ -61,11 +61,11 @@ class Pipeline(Deferred):
     model in the expression, and the version of each Python function that has a version. For each model that has no row
     for some documents, `uncovered` has the number of these documents. `chosen` has a sentence for each model that was
     taken because no other fitted model matches. `short` is the expression without the values that the profile sets,
-    such as BM25. A pickled pipeline has its expression and the path of the index; it is composed again when it is first
-    used.
+    such as BM25. `name` is the name by which the user called the expression, such as best; it is empty without one. A
+    pickled pipeline has its expression and the path of the index; it is composed again when it is first used.
     """
 
-    pickled = ("snapshot", "expression")
+    pickled = ("snapshot", "expression", "name")
 
     def __init__(
         self,
@@ -79,16 +79,28 @@ class Pipeline(Deferred):
         chosen: Sequence[str] = (),
         *,
         short: str = "",
+        name: str = "",
         origin: Callable[[], Pipeline],
         rankers: Sequence[GivenRanker] = (),
     ):
         self.snapshot, self.expression, self.scorer, self.origin = snapshot, expression, scorer, origin
         self._term_table = term_table
         self.models, self.uncovered, self.chosen = dict(models), dict(uncovered), tuple(chosen)
-        self._fitted, self._rankers, self.short = tuple(fitted), rankers, short or str(expression)
+        self._fitted, self._rankers, self.short, self.name = tuple(fitted), rankers, short or str(expression), name
 
     def __str__(self) -> str:
         return str(self.expression)
+
+    @property
+    def label(self) -> str:
+        """What tables and files call the pipeline: its name, or else its expression."""
+        return self.name or str(self)
+
+    def called(self, name: str) -> Pipeline:
+        """Return the same pipeline with a name."""
+        other = object.__new__(Pipeline)
+        other.__dict__.update(self.__dict__, name=name)
+        return other
 
     @property
     def components(self) -> list[Component]:
@@ -105,7 +117,7 @@ class Pipeline(Deferred):
 
     @cached_property
     def learns(self) -> bool:
-        """Whether the expression has an expander that looks at documents, and so at judged ones."""
+        """Whether the expression has an expander that learns from documents, and so from judged documents."""
         return any(component.kind == "expander" and component.make().docs for component in self.components)
 
     @cached_property

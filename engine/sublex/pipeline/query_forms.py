@@ -1,7 +1,7 @@
-"""Find forms of query languages in plain text, such as phrases and fields, and say how Sublex reads them.
+"""Find forms of query languages in plain text, and say how Sublex reads them.
 
-A query is plain words unless the user asks for the query language. Hyphens, times, web addresses and formulas are
-ordinary text, and not such forms.
+A *form* is a piece of syntax, such as a phrase in quotation marks or `title:cell`. A query is plain words unless the
+user asks for the query language. Hyphens, times, web addresses and formulas are ordinary text, and not forms.
 """
 
 from __future__ import annotations
@@ -145,9 +145,9 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
 
 
 def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str:
-    """Return a sentence that names the query language, and translates operators of other engines into its forms.
+    """Return a sentence on how to choose the query language, and how it writes operators of other engines in `texts`.
 
-    Return "" if the language reads none of these kinds of forms.
+    `kinds` are the kinds of forms that were found. Return "" if the query language reads none of them.
     """
     if all(kind in (*UNREAD, "range") for kind in kinds):
         return ""

@@ -36,13 +36,14 @@ def described_run(
     queries: Sequence[Query] = (),
     lost: Sequence[str] = (),
 ) -> Run:
-    """Return the hits of a pipeline over topics, with these queries, as a run with its tag and metadata.
+    """Return the hits of a pipeline for topics as a run with its tag and metadata.
 
     The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
-    `missing` has the words of topics that no document contains. `lost` names shards of a cluster that did not answer.
+    `missing` has the words of topics that no document contains. `queries` has the queries that were made from the topics;
+    the metadata say whether they had judgements as feedback. `lost` names shards of a cluster that did not answer.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
-    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language, queries, lost)
+    described = tag_of(pipeline.label), describe(topics, pipeline, k, language, queries, lost)
     return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 
 
@@ -63,7 +64,7 @@ def describe(
 
     judged = _judged(queries)
     return {
-        "tag": tag_of(str(pipeline)),
+        "tag": tag_of(pipeline.label),
         "method": {
             "automatic": not judged,
             "expression": str(pipeline),

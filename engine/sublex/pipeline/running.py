@@ -14,14 +14,11 @@ from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.missing_words import MissingWords
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.metadata import FINGERPRINT, value_at
+from sublex.trec.metadata import EXPRESSION, FINGERPRINT, value_at
 from sublex.trec.run_names import is_run_file, path_in
 from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, check_run_place, write_run
 from sublex.trec.topics import Topics
-
-# The keys under which a run's metadata have the expression.
-EXPRESSION = ("method", "expression")
 
 
 class Times(NamedTuple):
@@ -81,7 +78,8 @@ def write(
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
-    In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
+    In a folder, the file has the name of the pipeline. A pipeline without a name gives the file its expression, without the
+    values of the profile. `where` says where the metadata go, as for `sublex.trec.run_writer.write_run`. `tag` is the last
     column of the run; by default it is the expression. `language` is the language of the queries: "plain", "query" or
     "weighted". The documents that `seen` judges for a topic are left out; the best k others remain.
     """
@@ -126,7 +124,7 @@ def run_path(output: Path, pipeline: Pipeline) -> Path:
         return value_at(_metadata(path), EXPRESSION) not in (None, printed)
 
     # Do not replace a run of another expression: name the new file after the whole expression, or by a hash.
-    short = path_in(folder, pipeline.short)
+    short = path_in(folder, pipeline.name or pipeline.short)
     return path_in(folder, printed, is_other) if os.path.isfile(short) and is_other(short) else short
 
 

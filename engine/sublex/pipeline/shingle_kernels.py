@@ -26,9 +26,10 @@ def is_word_byte(byte):
 
 @kernel((BYTES, int64, int64, int64, NUMBERS, NUMBERS), before="duplicates")
 def hash_shingles(data, begin, end, width, words, shingles):
-    """Write the hashes of all shingles of a text, in lower case, into `shingles`, and return their number.
+    """Write the hashes of all shingles of a text into `shingles`, and return their number.
 
-    `words` and `shingles` have room for each byte of the text. A text of fewer than `width` words is one shingle.
+    The text is `data[begin:end]`, UTF-8 in lower case. A shingle is a run of `width` words; a text of fewer words is
+    one shingle. `words` is scratch memory. It and `shingles` have room for each byte of the text.
     """
     count, value, inside = 0, BASIS, False
     for place in range(begin, end + 1):
@@ -52,9 +53,10 @@ def hash_shingles(data, begin, end, width, words, shingles):
 
 @kernel((NUMBERS, int64, NUMBERS, NUMBERS, NUMBERS), before="duplicates")
 def sign(shingles, count, factors, terms, signature):
-    """Write the least value of each hash function over the shingles into `signature`.
+    """Write the least value of each hash function over `shingles[:count]` into `signature`.
 
-    It must be filled with the largest number.
+    Hash function k takes the upper 32 bits of `factors[k]` times the shingle, plus `terms[k]`. Before the call,
+    `signature` must be filled with the largest value of 32 bits.
     """
     for number in range(len(factors)):
         least, factor, term = signature[number], factors[number], terms[number]

@@ -162,7 +162,10 @@ class Maker:
         return [term for *_, terms in located for term in cast("list[Any]", terms) or self._gap]
 
     def _made(self, leaf: Node, kind: OperatorKind, width: int, parts: list[Any]) -> list[str]:
-        """Return a list with the operator over `parts`, or [] if no part is a term."""
+        """Return a list with the operator of this kind and width over `parts`.
+
+        If no part is a term, note this and return []. `leaf` is the part of the query that the note names.
+        """
         if all(part is GAP for part in parts):
             self._notes[f"{_short(leaf)} has no word that the index could hold, and is left out."] = None
             return []
@@ -199,8 +202,9 @@ class Maker:
     def _stem_beside(self, leaf: Prefix | Fuzzy, letters: str, found: Expansion) -> tuple[str, Node | None]:
         """Return a stem that a user may expect a prefix or a fuzzy word to match, and the part that matches it.
 
-        A prefix is not stemmed, so `running*` does not match the stem `run`, but `run*` does. Return "" and None if there is no
-        such stem.
+        A prefix is not stemmed, so `running*` does not match the stem `run`, but `run*` does. `letters` are the
+        normalised letters of `leaf`, and `found` has the terms that match it. Return "" and None if there is no such
+        stem.
         """
         terms = analyze(self.analyzer, leaf.text)
         is_cut = found.matching > len(found.terms)
@@ -282,7 +286,7 @@ class Maker:
 
 
 def _leaf(node: Node) -> Node:
-    """Return a part without its field."""
+    """Return the part within a field. Any other part is returned unchanged."""
     return node.part if isinstance(node, Field) else node
 
 

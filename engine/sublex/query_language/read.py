@@ -1,4 +1,7 @@
-"""Read the query language: text to a tree. Any text is a query. A form without a meaning is plain text, and a note says so.
+"""Read the query language: text to a tree. Any text is a query.
+
+A *form* is a piece of syntax, such as `stem*` or `year:2015`. A form without a meaning at its place is read as plain
+text, and a note says so.
 
 A scan cuts the text into tokens and pairs the parentheses, in time linear in the text. The parser then reads clauses,
 OR, AND, NOT and single parts, in this order of precedence. It calls itself only for parentheses, whose depth is limited.
@@ -280,7 +283,10 @@ def _of_brackets(brackets: str, ends: list[str]) -> tuple[str, list[str]]:
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
-    """Add a note about a prefix, a fuzzy word or a weight that stands between quotation marks and so is plain text."""
+    """Add a note if there is a prefix, a fuzzy word or a weight between quotation marks, where it is plain text.
+
+    `written` is the text between the marks, and `slop` the number behind them.
+    """
     form = _FORM_WITHIN.search(written)
     if not form:
         return
@@ -348,7 +354,10 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
 
 
 def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
-    """Return whether no part stands directly after the sign or the name at a place."""
+    """Return whether no part stands directly after the sign or the name at a place.
+
+    `without` has the places of the parentheses without a partner.
+    """
     return place + 1 == len(tokens) or not tokens[place + 1].joined or tokens[place + 1].kind == ")" or (
         place + 1 in without and tokens[place + 1].kind != "head"
     )  # fmt: skip
@@ -555,7 +564,7 @@ class _QueryParser:
         return is_near or value[0] in _BEGINS or (name[0].islower() and name.isidentifier() and not value[0].isdigit())
 
     def _operation(self, head: _Token) -> Node | None:
-        """Read the parts of an operator."""
+        """Read the parts of the operator that begins with `head`, and return the operator; None if it has no words."""
         kind, width, field, _ = head.value
         parts: list[Node] = []
         while self.at < head.pair:

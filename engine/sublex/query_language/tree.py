@@ -233,7 +233,11 @@ def in_field(name: str, node: Node) -> Node:
 
 
 def any_of(node: Node) -> Node:
-    """Return a group of values of a column. A document has to have one of the values that stand side by side without a sign."""
+    """Return the tree for a group of values of a column, as in `category:(a b)`.
+
+    Values without a sign are joined by OR. If a value has the sign +, the values without a sign are left out, because
+    they cannot add to scores.
+    """
     group = _with(node, any_of)
     if not isinstance(group, Clauses) or not group.clauses:
         return group
@@ -276,7 +280,7 @@ def visible(text: str) -> str:
 
 
 def _coded(match: re.Match[str]) -> str:
-    """Return a character that cannot be seen as its code."""
+    """Return the code of a matched character that cannot be seen."""
     return f"\\u{{{ord(match[0]):x}}}"
 
 

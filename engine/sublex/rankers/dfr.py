@@ -22,7 +22,7 @@ Parts = list[tuple[Any, str, str]]
 
 
 def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
-    """The Poisson distribution by Stirling's formula.
+    """Return the summands of P, the Poisson distribution by Stirling's formula.
 
     `tfn` is the normalised term frequency, and `n` is the number of documents. The summand 1 / (12 tfn) of Stirling's
     formula is left out, because it is huge for tfn near 0.
@@ -36,7 +36,7 @@ def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
-    """The binomial distribution, approximated by the divergence of tfn / cf from 1 / n.
+    """Return the summands of D, the binomial distribution, approximated by the divergence of tfn / cf from 1 / n.
 
     `tfn` is the normalised term frequency, cf the collection frequency, and `n` the number of documents.
     """
@@ -51,9 +51,9 @@ def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def bose_einstein(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Bose-Einstein statistics by Stirling's formula.
+    """Return the summands of BE, Bose-Einstein statistics by Stirling's formula.
 
-    Each call of `stirling` leaves out a summand. The summand -log2 e replaces both.
+    Each of the two calls of `stirling` leaves out a summand. The summand -log2 e is the sum of these two.
     """
     ways = n + term.cf - 1
     all_ways = stirling(ways, np.maximum(ways - 1 - tfn, 0.5))
@@ -70,7 +70,7 @@ def bose_einstein(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def geometric(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Bose-Einstein statistics, approximated by the geometric distribution."""
+    """Return the summands of G, Bose-Einstein statistics approximated by the geometric distribution."""
     rate = term.cf / n
     return [
         (np.log2(1 + rate), "normalising factor of the distribution", "log2(1 + r), r = cf / N"),
@@ -79,12 +79,12 @@ def geometric(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def inverse(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Inverse document frequency."""
+    """Return the only summand of In, by the inverse document frequency."""
     return [(tfn * np.log2((n + 1) / (term.df + 0.5)), "rarity, by documents", "tfn log2((N + 1) / (df + 0.5))")]
 
 
 def inverse_expected(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Inverse expected document frequency.
+    """Return the only summand of Ine, by the inverse expected document frequency.
 
     This frequency is the number of documents that would contain the term if its occurrences were spread at random.
     """
@@ -94,7 +94,7 @@ def inverse_expected(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def inverse_frequency(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Inverse collection frequency."""
+    """Return the only summand of IF, by the inverse collection frequency."""
     return [(tfn * np.log2((n + 1) / (term.cf + 0.5)), "rarity, by occurrences", "tfn log2((N + 1) / (cf + 0.5))")]
 
 

@@ -45,7 +45,10 @@ def leaf(value: Any, label: str, formula: str, **numbers: Any) -> Explanation:
 def term_frequency(
     value: Any, tf: float, doc: DocStats, collection: Statistics, formula: str, **numbers: Any
 ) -> Explanation:
-    """Return the leaf of a value computed from the term's frequency and the document's length."""
+    """Return the leaf of a value that `formula` computes from the term's frequency and the document's length.
+
+    `numbers` are further numbers in the formula.
+    """
     label = f"frequency: {tf:g} of the document's {doc.length:g} words (mean {collection.mean_length:.4g})"
     return leaf(value, label, formula, tf=tf, length=doc.length, mean_length=collection.mean_length, **numbers)
 

@@ -1,4 +1,4 @@
-"""PL2F: PL2 on fields, which adds up the weighted frequencies of the fields after normalisation 2 of each.
+"""PL2F: PL2 on fields, which adds up the weighted frequencies of the fields, each normalised by DFR's normalisation 2.
 
 C. Macdonald, V. Plachouras, B. He, C. Lioma and I. Ounis, University of Glasgow at WebCLEF 2005: experiments in
 per-field normalisation and language specific stemming, CLEF 2005 (LNCS 4022, 2006). The defaults are Terrier's.

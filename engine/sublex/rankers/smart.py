@@ -101,7 +101,7 @@ class Scheme(NamedTuple):
         return weights * self._normalisation(self.query, query, collection)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics, label: str) -> Explanation:
-        """Return the weight of a term in a document, with its factors.
+        """Return the weight of a term in a document, with its factors, under the label `label`.
 
         The term's weight in the query is not among the factors.
         """

@@ -74,7 +74,7 @@ class _MemberStream(Guarded):
 
 
 class Archive:
-    """The reader of an archive. For each member, the function `detect` gives the reader of the member."""
+    """`Archive(detect)` is the reader of an archive. The function `detect` returns the reader of each member."""
 
     def __init__(self, detect: Detect):
         self._detect = detect

@@ -72,8 +72,8 @@ class FieldNames(NamedTuple):
 ALIASES = FieldNames()
 # The parameters of readers of named fields, as in `jsonl(id=label)`.
 PARAMS = (
-    Param("id", str, None, help="the field of the id, in place of the aliases"),
-    Param("text", str, None, help="the field of the text, in place of the aliases"),
+    Param("id", str, None, help="the field of the id, in place of its usual names"),
+    Param("text", str, None, help="the field of the text, in place of its usual names"),
     Param("rename", str, None, help='new names of fields, with commas between several: "year=Publication Year"'),
 )
 # The parameters of the reader `trec`, as in `trec(title=headline, fields="date,author")`.

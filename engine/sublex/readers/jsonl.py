@@ -70,9 +70,10 @@ class JsonLines:
 
 
 def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldNames) -> Batch:
-    """Return the batch of the documents in `data`.
+    """Return the batch of the documents in `data`, which holds whole lines of a file.
 
-    `data` holds whole lines of a file. The first has the line number `line`.
+    The first has the line number `line`. With `strict`, a malformed line is an error. `names` are the names of the
+    fields with a role.
 
     The kernel reads all lines. If some lines are odd, Python code rewrites them in a form that the kernel reads, and
     leaves out malformed lines. Then the kernel reads all lines again.
@@ -128,7 +129,10 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
 
 
 def document_of(line: bytes, path: str, number: int, report: Report, names: FieldNames) -> Document | None:
-    """Return the document of one line. If the line is malformed, report it and return None."""
+    """Return the document of one line, with this number in the file.
+
+    If the line is malformed, report it and return None.
+    """
     try:
         record = json.loads(decode(line, path, report))
         if not isinstance(record, dict):

@@ -2,6 +2,11 @@
 
 `scan` is called by `readers.jsonl`. It reads only plain well-formed records, and marks every other line as odd.
 Python's `json` then reads the odd lines.
+
+The functions read the bytes `buf`, from `i` up to `end`, and write to an array from an index such as `o` on. `tables`
+has the meanings of bytes, and `marks` the places of quotes, backslashes and control characters; `m` is a place in
+`marks`. `spans` has a row for each field of the record, as `_fields` writes it. `chosen` has the numbers that `_roles`
+writes.
 """
 
 from __future__ import annotations
@@ -68,7 +73,8 @@ def _marks(buf, tables, marks):
 def _string_end(buf, i, end, marks, m):
     """Return the place of the closing quote of the string that begins at `i`, or -1 if the string is odd.
 
-    Also return the place in `marks` to continue from, and whether the string has escapes.
+    `marks` has the places of special bytes; the search in it begins at `marks[m]`. Also return the place in `marks` to
+    continue from, and whether the string has escapes.
     """
     escaped = False
     while True:
@@ -169,7 +175,10 @@ def _copy(buf, i, end, out, o):
 
 @inner
 def _string(buf, spans, f, out, o, tables):
-    """Write the characters of the string field `f` to `out`. Return the index after them, or -1 if an escape is invalid."""
+    """Write the characters of the string field `f` to `out`, from index `o` on.
+
+    Return the index after them, or -1 if an escape is invalid.
+    """
     if spans[f, 4]:
         return _unescape(buf, spans[f, 2], spans[f, 3], out, o, tables)
     return _copy(buf, spans[f, 2], spans[f, 3], out, o)

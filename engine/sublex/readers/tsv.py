@@ -116,11 +116,9 @@ def _documents(rows: Iterator[Row], path: str, report: Report, known: FieldNames
 
 
 def _default_columns(first: tuple[str, ...], path: str, known: FieldNames) -> tuple[str, ...]:
-    """Return the columns of a table without a header.
+    """Return the names of the columns of a table without a header, by the number of cells in `first`, its first row.
 
-    Raise InputError if the table needs a header.
-
-    `first` is the first row.
+    Raise InputError for another number than two or three, and if the row looks like a header without an id.
     """
     if known != ALIASES or not set(first).isdisjoint((*TEXT_ALIASES, TITLE)):
         raise InputError(
@@ -136,7 +134,10 @@ def _default_columns(first: tuple[str, ...], path: str, known: FieldNames) -> tu
 
 
 def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: FieldNames) -> Iterator[Document]:
-    """Yield the row as a document, or report it as malformed."""
+    """Yield the row as a document, or report it as malformed.
+
+    `names` are the columns, and `known` the fields with a role.
+    """
     line, values = row
     report.line = line
     try:

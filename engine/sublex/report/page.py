@@ -104,6 +104,7 @@ def _facts(comparison: Comparison) -> list[tuple[str, str]]:
         ("Topics", f"{len(comparison.qids):,} judged{of_all}"),
         ("Relevant documents", f"{sum(relevant):,}, {np.mean(relevant):.1f} a topic"),
         ("Systems", f"{len(comparison.systems):,}"),
+        *((each.name, each.expression) for each in comparison.systems if each.expression not in ("", each.name)),
         ("Test", _test(comparison)),
     ]
 
@@ -124,7 +125,7 @@ def _hurt_topics(comparison: Comparison) -> list[int]:
 
 
 def _plots(comparison: Comparison, rankings: Rankings, letters: list[str]) -> dict[str, str]:
-    """Return the plots of the page as SVG, by name."""
+    """Return the plots of the page as SVG, by name. `letters` has the letter of each system, such as "a"."""
     precision, gain = precision_and_gain(comparison)
     main, names = comparison.main, comparison.names
     plots = {
@@ -144,7 +145,8 @@ def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
 
     Return None without such a parameter.
     """
-    swept = sweep(comparison.names, comparison.index.registry if comparison.index else plugins.load())
+    expressions = [each.expression or each.name for each in comparison.systems]
+    swept = sweep(expressions, comparison.index.registry if comparison.index else plugins.load())
     if swept is None:
         return None
     order = list(swept.systems)

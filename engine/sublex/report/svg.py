@@ -38,7 +38,8 @@ def lines(
 ) -> str:  # fmt: skip
     """Return a plot of curves over common axes. Each point shows its values as a tooltip.
 
-    `log` makes the x axis logarithmic. Without `from_zero`, the y axis begins near the lowest value.
+    A curve in `series` is (name, x values, y values). `log` makes the x axis logarithmic. Without `from_zero`, the y
+    axis begins near the lowest value.
     """
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
@@ -74,7 +75,8 @@ def _short(value: float) -> str:
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
     """Return a plot with a row for each system: its whole name and, below it, its mean with the interval.
 
-    Horizontal positions are percentages of the width, so texts keep their size on a narrow page.
+    `ends` has a row with the low and the high end of the interval of each system. `label` names the measure. Horizontal
+    positions are percentages of the width, so texts keep their size on a narrow page.
     """
     known = np.asarray([*means, *ends[np.isfinite(ends)]])
     span = (known.max() - known.min()) or abs(known.max()) or 1.0
@@ -109,7 +111,11 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
 
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
-    """Return a heat map of systems by systems. Colours get darker from 0 to 1, and NaN makes an empty cell."""
+    """Return a heat map of `values`, a matrix of systems by systems.
+
+    Colours get darker from 0 to 1; NaN makes an empty cell. `letters` stand at the rows and columns, `names` in the
+    tooltips, and `label` describes the values.
+    """
     # With more systems, the cells are smaller. The smallest cells show no figures, but the tooltips do.
     size, left = max(20, min(46, 560 // len(letters))), 40
     side = left + size * len(letters) + 8
@@ -182,7 +188,10 @@ class _Frame:
 
 
 def _mark(number: int, x: float, y: float, title: str) -> str:
-    """Return the SVG element of a data point. `title` is its tooltip. Its shape distinguishes systems of the same colour."""
+    """Return the SVG element of a data point at (x, y) of the system with a number. `title` is its tooltip.
+
+    Its shape distinguishes systems of the same colour.
+    """
     shape = MARKS[number // COLOURS % len(MARKS)]
     title_element = f"<title>{_text(title)}</title>"
     if shape == "circle":

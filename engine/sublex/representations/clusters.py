@@ -1,6 +1,6 @@
-"""Groups of near vectors of a segment, which tell where the nearest documents of a document are likely to be.
+"""Clusters of near vectors of a segment, which tell where the nearest documents of a document are likely to be.
 
-The groups are those of k-means on the sphere, found from a sample of the vectors. They depend only on the vectors.
+They are found by spherical k-means on a sample of the vectors, and depend only on the vectors.
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ PER_BLOCK = 2048
 
 
 def pairs_compared(docs: int) -> int:
-    """Return about how many pairs of vectors are compared to find the nearest documents of all documents of a segment by clusters."""
-    # Each document is compared with the centres twice: as one that has neighbours, and as one that may be a neighbour.
+    """Return about how many pairs of vectors are compared to find the neighbours of `docs` documents by clusters."""
+    # Each document is compared with the centres twice: when it joins a cluster, and when its neighbours are looked for.
     return docs * (PROBES * PER_CLUSTER + 2 * docs // PER_CLUSTER)
 
 
 class Clusters(NamedTuple):
-    """The clusters of a segment: their centres, and the numbers of the documents of each; a document without a vector is in none."""
+    """The clusters of a segment: the centre of each, and the numbers of its documents.
+
+    A document without a vector is in no cluster.
+    """
 
     centres: np.ndarray
     members: list[np.ndarray]
 
     @classmethod
     def of(cls, units: np.ndarray, run: Run = map) -> Clusters:
-        """Return the clusters of vectors of norm 1 or 0, in float32."""
+        """Return the clusters of a segment. `units` has its documents' vectors of norm 1 or 0, in float32."""
         there = np.flatnonzero(units.any(axis=1))
         if not len(there):
             return cls(units[there], [])
@@ -71,7 +74,10 @@ def nearest_centres(vectors: np.ndarray, centres: np.ndarray, run: Run = map) ->
 
 
 def grouped(entries: np.ndarray, numbers: np.ndarray, count: int) -> list[np.ndarray]:
-    """Return the entries of each of `count` groups, whose numbers they have; entries of a group keep their order."""
+    """Split entries into `count` groups: entries[k] goes to the group numbers[k].
+
+    Entries of a group keep their order.
+    """
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers, minlength=count))
     return np.split(entries[order], ends[:-1])

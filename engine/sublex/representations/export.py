@@ -56,7 +56,7 @@ def export(
 def export_queries(
     representation: LoadedRepresentation, queries: Mapping[str, Query], output: Path, overwrite: bool = False
 ) -> int:
-    """Write the vectors of queries with their ids, and return their number. The file has the form of one for documents.
+    """Write the vectors of queries with their ids in the form in which `export` writes documents. Return their number.
 
     Weights of terms that no document has are left out.
     """
@@ -102,7 +102,11 @@ def vectors_of_index(index: Snapshot, representation: LoadedRepresentation) -> V
 
 
 def _known(rows: Rows, has_names: bool) -> np.ndarray:
-    """Return for each document whether it has a vector to write. A document may have no matrix or no weights of terms."""
+    """Return the mask of the documents that have something to write.
+
+    A document may have no matrix or no weights of terms. `has_names` says that the rows are sparse and their columns
+    have names.
+    """
     sizes = rows.sizes if isinstance(rows, Matrices) else np.diff(rows.indptr) if has_names else np.ones(rows.shape[0])
     known: np.ndarray = sizes > 0
     return known

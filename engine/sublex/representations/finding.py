@@ -1,10 +1,10 @@
 """Finding the best documents for a query by the sketches of their vectors, without scoring all documents.
 
-Scores are cosines, products or squared distances of vectors. A sketch gives an estimate of each score with a bound of its
-error. Documents with high estimates are scored first. Then every other document is scored whose estimate plus the bound
-reaches the lowest score of the best so far. So the results are equal to the results of scoring all documents.
-`find=approximate` first makes a rough estimate of each score from signs alone, and goes on with the documents whose rough
-estimates are high.
+Scores are cosines, products or squared distances of vectors. A document's value is its score, scaled to lie between -1
+and 1 as `probes.Measure` says. A sketch gives an estimate of each value with a bound of its error. Documents with high
+estimates are scored first. Then every other document is scored whose estimate plus the bound reaches the lowest score
+of the best so far. So the results are equal to the results of scoring all documents. `find=approximate` first makes a
+rough estimate of each value from signs alone, and goes on with the documents whose rough estimates are high.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sublex.representations.sifting import likely
 
 # `find=approximate` assumes that errors are at most this share of their bounds.
 LIKELY = 0.5
-# Of the sample of a segment, exact finding looks at this number of documents for each that is wanted.
+# From the sample of a segment, exact finding estimates the values of this number of documents for each wanted document.
 OF_SAMPLE = 16
 # If more than this share of all documents is wanted, all documents are scored.
 MOST_WANTED = 0.25
-# A function that returns the scores of documents.
+# A function that returns the scores of documents, given by their numbers in the index.
 Score = Callable[[np.ndarray], np.ndarray]
 
 
@@ -42,9 +42,9 @@ def find(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the numbers and scores of some documents: the `depth` live documents with the highest scores, and others.
 
-    Documents whose score is equal to the lowest of the `depth` highest scores are among them. Without `exact`, a few of
-    the best documents may be missing. Return None if it is better to score all documents. `query` is the query's
-    vector, `similarity` one of "cosine", "dot" and "l2", and `score` returns the scores of documents.
+    `query` is the query's vector, `score` returns the scores of documents, and `similarity`, one of "cosine", "dot" and
+    "l2", says what scores are. Documents that tie with the last of the `depth` best are in the result, too. Without
+    `exact`, a few of the best documents may be missing. Return None if it is better to score all documents.
     """
     largest = float(np.abs(query).max(initial=0.0))
     docs, sketched = sum(len(segment.dead) for segment in segments), [s for s in segments if s.sketch]
@@ -66,7 +66,7 @@ def find(
     floor = _reached(probes, depth)
     docs_found, scores, least = _scored(_looks(probes, floor), others, probes, score, depth, 1.0)
     if least < floor:
-        # Documents of the sample have lower scores than their vectors say, or none.
+        # Documents of the sample have no score, or a lower one than their vectors say. So `floor` was too high.
         docs_found, scores, _ = _scored(_looks(probes, -inf), others, probes, score, depth, 1.0)
     return docs_found, scores
 
@@ -74,10 +74,10 @@ def find(
 def _scored(
     looks: Sequence[Look], others: Sequence[np.ndarray], probes: Sequence[Probe], score: Score, depth: int, share: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Score `others`, and the documents of `looks` that may be among the `depth` best.
+    """Score `others`, which have no estimates, and those documents of `looks` that may be among the `depth` best.
 
-    Return the documents and their scores, and the value of the lowest of the `depth` best. Errors of estimates are
-    taken to be at most `share` times their bounds.
+    Return the documents and their scores, and the value of the last of the `depth` best. The error of an estimate is
+    taken to be at most `share` times its bound.
     """
     edge = highest(np.concatenate([look.estimates for look in looks]), depth)
     first = np.concatenate([*others, *(_numbers(look, look.docs[look.estimates >= edge]) for look in looks)])
@@ -90,7 +90,10 @@ def _scored(
 
 
 def _zeros(probes: Sequence[Probe], least: float) -> list[np.ndarray]:
-    """Return the documents of each segment whose vector is 0, by their numbers in the index, if their value may be `least` or more."""
+    """Return the documents of segments whose vector is 0, by their numbers in the index.
+
+    Leave out segments where the value of such a document is surely below `least`.
+    """
     from sublex.representations import sketch_kernels
 
     return [
@@ -117,7 +120,7 @@ def _looks(probes: Sequence[Probe], least: float) -> list[Look]:
 
 
 def _reached(probes: Sequence[Probe], depth: int) -> float:
-    """Return a height that the values of `depth` documents of samples reach for certain; -inf if samples have fewer."""
+    """Return a lower bound of the `depth`-th highest value, from samples; -inf if they have too few documents."""
     from sublex.representations import sketch_kernels
 
     lowest = []
@@ -135,7 +138,8 @@ def _reached(probes: Sequence[Probe], depth: int) -> float:
 def _reaching(look: Look, edge: float, least: float, share: float) -> np.ndarray:
     """Return the documents with estimates below `edge` whose values may be `least` or more.
 
-    Errors of estimates are taken to be at most `share` times their bounds.
+    They are given by their numbers in the index. The error of an estimate is taken to be at most `share` times its
+    bound.
     """
     from sublex.representations import sketch_kernels
 

@@ -71,10 +71,10 @@ def fit(root: Path, expression: Expression, options: Options = Options(), source
 
 
 def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str], store: str) -> None:
-    """Check before an index is built at `root`.
+    """Raise an error if, after a build at `root`, a ranker would be unknown, or a model could not be fitted.
 
-    Raise an error if a ranker is unknown, or if a model could not be fitted. `store` names the parts that the index
-    will store. If the new index replaces an index at `root`, registered resources stay.
+    `store` names the parts that the index will store. If the new index replaces an index at `root`, registered
+    resources stay.
     """
     registry = plugins.load()
     for ranker in rankers:
@@ -124,15 +124,15 @@ def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, 
         return name
     outdated = [name for name, entry in fitted.items() if entry.expression == expression]
     if outdated:
-        state = f"{expression} was fitted with another version of the plugin, or with a file that has changed since"
+        state = f"{expression} was fitted with another version of the plugin, another default, or a file that has changed since"
         raise IndexProblem(Message(state, "; to drop that model, run: ", Step("forget", root, *outdated)))
     raise IndexProblem(not_fitted(root, expression, fitted, advise=False))
 
 
 class GivenRows(Protocol):
-    """Rows of documents that were given and not computed.
+    """Rows that a user gave to documents, in place of rows that a model computes.
 
-    They have the stored values of their model, and the rows of each segment.
+    `given` has the values that the model of such rows stores.
     """
 
     given: GivenSet
@@ -297,10 +297,10 @@ class Fitting:
         self.changed = True
 
     def link_missing_documents(self, model: Smoother, identity: ModelIdentity) -> None:
-        """For segments without lists of a graph, find the nearest documents, and record the lists in `fitted`.
+        """Find the neighbours of the documents in segments that a graph lacks, and record their lists in `fitted`.
 
-        One folder has the lists of a new segment, and the lists of earlier segments with the nearest documents in the
-        new one.
+        The folder of a new segment has the lists of its documents, and the lists that earlier segments have with
+        nearest documents in the new one.
         """
         entry = self.fitted[identity.model]
         covered = dict(entry.rows[identity.rows].segments) if identity.rows in entry.rows else {}
@@ -330,12 +330,19 @@ class Fitting:
         self.changed = True
 
     def source_of(self, over: Expression, segment: Segment) -> VectorSource:
-        """Return a segment's vectors by a fitted representation. Raise InputError if the representation has no vectors."""
+        """Return the source of a segment's vectors by the representation `over`, which must be fitted.
+
+        Raise InputError if the representation compares no vectors.
+        """
         component = self.namer.resolve(over)
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         load_model(self.root, self.fitted[identity.model], identity, model)
-        if not isinstance(model, Representation) or not similarity_of(model):
+        # Topics are compared by their shares in documents, whatever their scores are.
+        compared = isinstance(model, Representation) and (
+            similarity_of(model) or not (model.sums or model.reads == "rows")
+        )
+        if not isinstance(model, Representation) or not compared:
             raise InputError(f"Near documents are found by vectors, and {over} compares none; name lsi, for example.")
         rows = {}
         if model.reads == "rows":
@@ -350,7 +357,7 @@ class Fitting:
     def write_missing_sketches(
         self, model: Representation, identity: ModelIdentity, covered: Mapping[str, SegmentRows]
     ) -> None:
-        """Make the sketches that segments lack.
+        """Make the missing sketches of segments.
 
         `covered` has the manifest's entry for the rows of each segment, by the name of the segment.
         """
@@ -369,7 +376,7 @@ class Fitting:
     def write_missing_lists(
         self, model: Representation, identity: ModelIdentity, covered: Mapping[str, SegmentRows]
     ) -> None:
-        """Make the posting lists that segments lack, for a model whose scores are sums over columns."""
+        """Make the missing posting lists of segments, if the model's scores are sums over columns."""
         for described in self.manifest.segments if model.sums else ():
             folder = self._folder_of(identity.model) / identity.rows / described.name
             entry, dead = covered[described.name].data, open_segment(self.root, described).dead
@@ -434,7 +441,7 @@ class _Neighbours:
         self._clusters: dict[str, Clusters] = {}
 
     def lists(self, one: Segment, other: Segment) -> NeighbourLists:
-        """Return the nearest documents of another segment for each document of a segment."""
+        """Return, for each document of `one`, its nearest documents in `other`, which may be the same segment."""
         some, others = self._vectors_of(one).units, self._vectors_of(other)
         first = 0 if one.name == other.name else NO_NEIGHBOUR
         found, done = NeighbourLists.empty(one.docs), 0

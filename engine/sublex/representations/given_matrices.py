@@ -1,4 +1,4 @@
-"""Matrices of documents on their way into an index: as `given_rows.py` does it for vectors, with several rows for a document."""
+"""Matrices that a user gives to documents, on their way into an index. `given_rows.py` does the same for vectors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from sublex.vectors.matrices import Matrices, places
 
 # The component that scores documents by matrices.
 LATE = "late"
-# Documents of a block. A matrix of a document takes some hundred times the room of a vector.
+# Documents in a block. The matrix of a document takes some hundred times the memory of a vector.
 DOCUMENTS = 256
 
 
 class FoundMatrices(MatchedVectors):
-    """The matrices of files that belong to documents. Those that are not in a mapped file go to a scratch file."""
+    """The matrices, from the user's files, whose documents are in the index.
+
+    Matrices that are not mapped from their file are copied to a scratch file.
+    """
 
     kind = LATE
 
@@ -31,7 +34,8 @@ class FoundMatrices(MatchedVectors):
         # The number of rows of each document's matrix. `_row` has the place of the first.
         self._size = np.zeros(len(self._row), np.int64)
         self._written = 0
-        # The numbers of tokens by their texts, those that the index has first. For each array, the numbers of its rows.
+        # The number of each token, by its text; tokens that the index has already come first. `_numbers` has, for each
+        # array, the numbers of its rows' tokens.
         self.tokens = {token: number for number, token in enumerate(before.tokens if before else ())}
         self._numbers: dict[int, np.ndarray] = {}
         self._spooled: list[np.ndarray] = []
@@ -61,9 +65,12 @@ class FoundMatrices(MatchedVectors):
         self._written += len(values)
 
     def _numbered(self, tokens: Sequence[str], rows: int) -> np.ndarray:
-        """Return the numbers of the tokens of some rows, -1 if they are unknown."""
+        """Return the number of the token of each of `rows` rows, -1 for a row without a token.
+
+        New tokens get the next numbers.
+        """
         known = self.tokens
-        # Half of a surrogate pair could not be written.
+        # Half of a surrogate pair cannot be written as UTF-8, so it is replaced.
         texts = (token if token.isascii() else token.encode("utf-8", "replace").decode() for token in tokens)
         if not len(tokens):
             return np.broadcast_to(np.int32(-1), rows)
@@ -77,7 +84,7 @@ class FoundMatrices(MatchedVectors):
             self._numbers[self._spool] = np.concatenate(self._spooled)
 
     def matrices(self, begin: int, end: int) -> Matrices:
-        """Return the matrices of the documents `begin` to `end`, float32."""
+        """Return the matrices of the documents from `begin` up to `end`, float32."""
         sources, first, sizes = self._source[begin:end], self._row[begin:end], self._size[begin:end]
         found = Matrices.of_sizes(np.zeros((int(sizes.sum()), self.width), np.float32), sizes)
         found = found.with_tokens() if self.tokens else found
@@ -97,7 +104,7 @@ class FoundMatrices(MatchedVectors):
 
 
 class NewMatrices(NewRows):
-    """The matrices of all documents, made of those that were found and of those that the index has."""
+    """The matrices of all documents: those that files have for them, and those that the index has already."""
 
     kind = LATE
     _found: FoundMatrices

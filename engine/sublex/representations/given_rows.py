@@ -1,4 +1,6 @@
-"""Vectors of documents on their way into an index: matched with documents, joined with those that the index has, and hashed.
+"""Vectors that a user gives to documents, on their way into an index.
+
+They are matched with documents, joined with the vectors that the index has already, and hashed.
 
 `vector_sets.py` commits them. `given_matrices.py` does the same for matrices, and `given_weights.py` for weights of terms.
 """
@@ -34,7 +36,11 @@ BYTES_PER_DOCUMENT = 200
 
 
 class Before(NamedTuple):
-    """Vectors that an index has: the layout of their rows, the rows by segment, and the texts of tokens or terms."""
+    """The vectors that an index already has under a name.
+
+    `layout` is the layout of their rows, `rows` has the rows of each segment, and `tokens` the tokens of matrices, or
+    the terms of weights.
+    """
 
     layout: Any
     rows: dict[str, Rows]
@@ -42,7 +48,7 @@ class Before(NamedTuple):
 
     @classmethod
     def of(cls, fitting: Fitting, kind: str, name: str) -> Before | None:
-        """Read the rows of vectors, which the component `kind` ranks by; None if no model of them is there."""
+        """Read the vectors `name`, by which the component `kind` ranks; None if the index has no model of them."""
         component = fitting.namer.resolve(Call(kind, (name,), {}))
         model: Any = fitting.namer.make(component)
         identity = fitting.namer.identity(component, model)
@@ -64,7 +70,11 @@ class Before(NamedTuple):
 
 
 class MatchedVectors:
-    """The vectors of files that belong to documents of the index. Vectors that are not in a mapped file go to a scratch file."""
+    """The vectors of files that belong to documents of the index.
+
+    Vectors that are not mapped from a file go to a scratch file. `name` is the name that the vectors will have in the
+    index, and `before` has the vectors that already have this name.
+    """
 
     kind = DENSE
 
@@ -106,11 +116,14 @@ class MatchedVectors:
             self._keep(batch, known, docs)
 
     def layout(self, stored: str) -> Any:
-        """Return the layout of the rows: that of the vectors that the index has, or one for numbers of the type `stored`."""
+        """Return the layout of the rows: that of the vectors `before`, or else one for numbers of the type `stored`."""
         return self._before.layout if self._before else RowLayout(self.width, stored)
 
     def _matching(self, ids: Sequence[str], place: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places of the ids that are docnos, and the documents. Raise InputError for a second vector of one."""
+        """Return the places of those ids that are docnos of live documents, and the numbers of these documents.
+
+        Raise InputError if a document gets a second vector.
+        """
         if not self.read and len(ids):
             self.first = ids[0]
         self.read += len(ids)
@@ -127,7 +140,10 @@ class MatchedVectors:
         return known, docs
 
     def _keep(self, batch: VectorsBatch, known: np.ndarray, docs: np.ndarray) -> None:
-        """Note where the vectors `known` of a batch are, which belong to `docs`; write them down if no file has them."""
+        """Remember where the vectors at the places `known` of a batch are. They belong to the documents `docs`.
+
+        Vectors that are not mapped from a file are written to the scratch file.
+        """
         ids, rows = batch.ids, batch.rows
         if batch.mapped:
             self._source[docs], self._row[docs] = len(self._arrays) - 1, known
@@ -145,7 +161,7 @@ class MatchedVectors:
         self._source[docs], self._row[docs] = self._spool, docs
 
     def vectors(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vectors of the documents `begin` to `end`, float32, and a mask of those that have one."""
+        """Return the vectors of the documents from `begin` up to `end`, float32, and a mask of those that have one."""
         sources, places = self._source[begin:end], self._row[begin:end]
         vectors = np.zeros((end - begin, self.width), np.float32)
         for source in np.unique(sources[sources >= 0]).tolist():
@@ -164,15 +180,16 @@ class MatchedVectors:
 
 
 class NewRows:
-    """The rows of all documents, made of the vectors that were found and of those that the index has.
+    """The rows of all documents, made of the vectors that files have for them, and of those that the index has already.
 
-    `kind` is the component that ranks by them. After `digest`, `without_vector` counts the documents that have no vector,
-    and `zeros` those whose vector is 0; `row_count` counts the rows of matrices, or the weights of terms. `stored` is the
-    type of the stored numbers, unless the index has vectors already.
+    `kind` is the component that ranks by them. `stored` is the type of the stored numbers, unless the index has
+    vectors already. After `digest`, `without_vector` counts the documents that have no vector, and `zeros` those whose
+    vector is 0; `row_count` counts the rows of matrices, or the weights of terms. `lost` is the largest relative
+    distance between a vector and its stored form.
     """
 
     kind = DENSE
-    # What each row of a matrix stands for, a token, or each column of weights, a term, as texts; empty for vectors.
+    # The tokens of matrices, or the terms of weights, by number; empty for vectors.
     tokens: Sequence[str] = ()
 
     def __init__(self, snapshot: Snapshot, found: MatchedVectors, stored: str):
@@ -208,7 +225,7 @@ class NewRows:
         return rows
 
     def digest(self) -> str:
-        """Return the hash of the layout and of the docnos and rows of all live documents, and count what the rows hold."""
+        """Return a hash of the layout and of the docnos and rows of all live documents. Compute the counts, too."""
         digests: list[bytes] = []
         for segment in self._segments:
             dead, base, done = segment.dead, self._bases[segment.name], 0
@@ -229,7 +246,7 @@ class NewRows:
 
     @property
     def _described(self) -> str:
-        """What is hashed of the layout."""
+        """The facts about the layout that the hash depends on, as text."""
         return f"{self.kind} {self.layout.stored} {self.layout.width}"
 
     def _bytes_of(self, rows: Rows) -> Iterator[bytes]:
@@ -238,9 +255,9 @@ class NewRows:
         yield from (data[begin : begin + size] for begin in range(0, len(data), size))
 
     def _measure_loss(self, vectors: np.ndarray, rows: np.ndarray, docnos: Sequence[str]) -> None:
-        """Note the largest relative distance between a vector and the vector that its row keeps.
+        """Raise `lost` to the largest relative distance between a vector and the vector that its row keeps.
 
-        `docnos` has the docno of each vector.
+        `docnos` has the docno of each vector, for messages.
         """
         kept = self.layout.vectors(rows)
         if not np.isfinite(kept).all():

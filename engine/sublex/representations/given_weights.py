@@ -1,4 +1,7 @@
-"""Weights of terms on their way into an index: as `given_rows.py` does it for vectors, with sparse rows."""
+"""Weights of terms that a user gives to documents, on their way into an index as sparse rows.
+
+`given_rows.py` does the same for vectors.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ class FoundWeights(MatchedVectors):
         self._written, self._largest, self._whole = 0, 0.0, True
         self._interner = Interner()
         self._records = np.empty(0, RECORD)
-        # The terms in the order of their bytes, and for each number of a term its place there, -1 for an unused one.
+        # The terms in the order of their bytes; and for each term, by its number, its place in this order, or -1 if no
+        # document has it.
         self.terms: list[str] = []
         self._places = np.empty(0, np.int32)
 
@@ -64,15 +68,15 @@ class FoundWeights(MatchedVectors):
         self._written += rows.nnz
 
     def layout(self, stored: str) -> WeightLayout:
-        """Return the layout of the rows: the type and step of the weights that the index has, or one for these."""
+        """Return the layout of the rows: that of the index's own weights, or else one that fits the new weights."""
         if self._before:
             return self._before.layout._replace(terms=len(self.terms))  # type: ignore[no-any-return]
         return WeightLayout.fitting(stored, self._largest, self._whole)._replace(terms=len(self.terms))
 
     def finish(self, old: csr_array | None) -> np.ndarray:
-        """Map the scratch file and sort the terms. Return the new places of the terms that the index had.
+        """Map the scratch file and sort the terms. Return the new place of each term that the index already has.
 
-        `old` has the weights that stay.
+        `old` has the index's own weights of live documents, or is None if there are none.
         """
         if self._written:
             self._records = np.frombuffer(self._scratch.map_old(SPOOL), RECORD)
@@ -94,7 +98,7 @@ class FoundWeights(MatchedVectors):
         return self._places[known]
 
     def weights(self, begin: int, end: int) -> tuple[csr_array, np.ndarray]:
-        """Return the weights of the documents `begin` to `end`, and a mask of those that are in a file."""
+        """Return the weights of the documents from `begin` up to `end`, and a mask of those that are in a file."""
         from scipy.sparse import csr_array
 
         sizes = self._size[begin:end]
@@ -107,7 +111,7 @@ class FoundWeights(MatchedVectors):
 
 
 class NewWeights(NewRows):
-    """The weights of all documents, made of those that were found and of those that the index has."""
+    """The weights of all documents: those that files have for them, and those that the index has already."""
 
     kind = SPARSE
     _found: FoundWeights  # type: ignore[assignment]
@@ -135,7 +139,7 @@ class NewWeights(NewRows):
         return csr_array(vstack(list(self._old.values())))
 
     def _moved(self, rows: csr_array, moved: np.ndarray) -> csr_array:
-        """Return old rows with the new numbers of the terms."""
+        """Return old rows whose terms have their new places as columns; moved[k] is the new place of column k."""
         from scipy.sparse import csr_array
 
         # The order of the terms stays, so the columns still ascend.
@@ -174,7 +178,7 @@ class NewWeights(NewRows):
             yield names.encode() + b"\0\0" + data[begin * size : end * size]
 
     def _measure_loss(self, vectors: Any, rows: Any, docnos: Any) -> None:
-        """Note the largest relative distance between weights and what their rows keep."""
+        """Raise `lost` to the largest relative distance between a document's weights and what its row keeps."""
         kept = self.layout.weights(rows).data
         squares, apart = (
             np.add.reduceat(np.append(np.square(values, dtype=np.float64), 0.0), vectors.indptr[:-1])
@@ -189,7 +193,7 @@ class NewWeights(NewRows):
 
 
 def _only(rows: csr_array, chosen: np.ndarray) -> csr_array:
-    """Return rows with those that are not chosen emptied."""
+    """Return `rows`, in which all rows outside of the mask `chosen` are empty."""
     from scipy.sparse import csr_array
 
     sizes = np.diff(rows.indptr)

@@ -75,11 +75,14 @@ class LoadedGraph(LoadedModel):
         return found, cosines
 
     def nearest(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the near documents and their cosines as `neighbours` does, in the number that the smoother asks for."""
+        """Return as many neighbours of each document as the smoother asks for, with their cosines; see `neighbours`."""
         return self.neighbours(docs, self.model.k)
 
     def _of_segment(self, number: int, local: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest documents of some documents of a segment. `local` has their numbers within the segment."""
+        """Return the k nearest documents of some documents of segment `number`, as `neighbours` does.
+
+        `local` has the numbers of the documents within the segment.
+        """
         parts = [
             self._among(number, other, local, k)
             for other, segment in enumerate(self._segments)
@@ -87,7 +90,7 @@ class LoadedGraph(LoadedModel):
         ]
         docs, cosines = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
         if len(parts) == 1 and (cosines[:, 1:] <= cosines[:, :-1]).all():
-            # A list stands in this order, unless a document in it was deleted.
+            # A stored list is in this order already, unless a document in it was deleted.
             docs, cosines = docs[:, :k], cosines[:, :k]
             return np.where(cosines > 0, docs, NO_NEIGHBOUR), cosines
         ranks = self.snapshot.docno_ranks[docs]
@@ -96,10 +99,11 @@ class LoadedGraph(LoadedModel):
         return np.where(cosines > 0, docs, NO_NEIGHBOUR), cosines
 
     def _among(self, number: int, other: int, local: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the neighbours in segment `other` of some documents in segment `number`, with numbers in the index.
+        """Return the neighbours in segment `other` of some documents in segment `number`, and their cosines.
 
-        A place without a live document has the cosine 0. If too many documents of a list were deleted, the list is
-        computed anew.
+        The neighbours are given by their numbers in the index. `local` has the numbers of the documents within the
+        segment. A place without a live neighbour has the cosine 0. If fewer than k documents of a full list are live,
+        the list is computed anew.
         """
         lists = self._lists(number, other)
         docs, cosines = np.array(lists.docs[local], np.int64), np.array(lists.cosines[local])

@@ -20,7 +20,7 @@ from sublex.index.entries import Manifest, ResourceEntry, VectorsEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
 from sublex.language.known_encoders import with_known_encoders
-from sublex.language.names import written_out
+from sublex.language.names import called_by, written_out
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
@@ -68,6 +68,10 @@ class Namer:
         # Models in files come after these, so a name in an index can never stand for such a file either.
         return with_learned_models(whole, self.registry)
 
+    def called_by(self, expression: Expression) -> str:
+        """Return the name of the index, or the built-in name, that an expression is; "" for another expression."""
+        return called_by(expression, self.names, self.registry)
+
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError if the expression is not a single component."""
         call = self.written_out(parse(expression) if isinstance(expression, str) else expression)
@@ -97,9 +101,10 @@ class Namer:
     def identity(self, component: Component, model: Fittable, known: dict[str, str] | None = None) -> ModelIdentity:
         """Return the identity of a component, given its unfitted model.
 
-        The name of the model depends on its parameters of the stage fit, the content of its resources, its version, and
-        the models that it needs. The name of the rows also depends on the parameters of the stage encode. Parameters of
-        the stage query change neither name. `known` remembers the names of models.
+        The name of the model depends on the parameters of the stage "fit", the content of resources, the model's
+        version, and the models that it needs. The name of the rows also depends on the parameters of the stage
+        "encode". Parameters of the stage "query" change neither name. `known` caches the names of models, by their
+        expressions.
         """
         with contract(component.kind, component):
             depends = tuple(model.depends())
@@ -127,7 +132,7 @@ class Namer:
         return ModelIdentity(component.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
 
     def _expect_kind(self, component: Component) -> None:
-        """Raise InputError if a component names vectors of a kind that another component needs."""
+        """Raise InputError if a component names vectors of the index by which only another component can rank."""
         for param in component.registration.params:
             name = component.values[param.name]
             entry = self.vectors.get(name) if param.type is Vectors else None
@@ -135,7 +140,7 @@ class Namer:
                 raise InputError(f"The vectors {name} are ranked by {entry.kind}({name}), and not by {component}.")
 
     def model_of(self, expression: Expression | str, known: dict[str, str] | None = None) -> str:
-        """Return the name of the model of an expression. `known` remembers the names of earlier calls."""
+        """Return the name of the model of an expression. `known` caches the names that earlier calls returned."""
         known = {} if known is None else known
         if (text := str(expression)) not in known:
             component = self.resolve(expression)
@@ -175,9 +180,9 @@ class Namer:
         return self.vectors[name].hash
 
     def _printed(self, declared: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
-        """Return the text for a parameter's value in the hash.
+        """Return the text that stands for a parameter's value in the hash of an identity.
 
-        The text for a resource is the hash of its content. The text for a model in `depends` is the name of that model.
+        For a resource, it is the hash of the content. For a model in `depends`, it is the name of that model.
         """
         if declared is Resource and value is not None:
             return self.resources.hash(value)

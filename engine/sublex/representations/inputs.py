@@ -219,10 +219,10 @@ def _compact(texts: TextWords) -> TextWords:
 
 
 class RowInputs:
-    """Inputs of a representation whose rows were given to the index.
+    """Inputs of a representation of vectors that a user gave: the stored rows of documents, and unchanged queries.
 
-    They are the rows of documents, and unchanged queries. `rows` has the rows of segments by the names of segments. A
-    document without a row is represented by its number of words.
+    `rows` has the rows of each segment, by the segment's name. If a segment has none, the blocks have the lengths of
+    its documents instead.
     """
 
     # No part of the index is read.
@@ -234,7 +234,7 @@ class RowInputs:
         self.vocabulary, self._rows = vocabulary, rows
 
     def blocks(self, segment: Segment) -> Iterator[np.ndarray]:
-        """Yield the rows of all documents of a segment, deleted ones included, a block at a time."""
+        """Yield the rows or the lengths of all documents of a segment, deleted ones included, a block at a time."""
         rows = self._rows.get(segment.name, segment.lengths)
         for begin in range(0, segment.docs or 1, DOCUMENTS_PER_BLOCK):
             yield rows[begin : begin + DOCUMENTS_PER_BLOCK]
@@ -254,10 +254,7 @@ class RowInputs:
         return {}
 
     def count_known(self, block: np.ndarray) -> int:
-        """Return the number of tokens that the model knows.
-
-        For given rows, this is the number of words of documents without a row.
-        """
+        """Return the number of tokens in a block of lengths. The model counts as knowing all of them."""
         return int(block.sum())
 
 

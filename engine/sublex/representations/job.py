@@ -38,7 +38,7 @@ class Options(NamedTuple):
 class FittingJob:
     """The `sublex.contracts.fitted.Job` of one model.
 
-    `given` describes the rows, for a model of rows that were given to the index. `stopped` is the exception that the
+    `given` is a `GivenSet` for a model of vectors that a user gave, otherwise None. `stopped` is the exception that the
     progress callback raised to stop the work, or None.
     """
 

@@ -24,11 +24,11 @@ SHOWN = 5
 
 
 class Applied(NamedTuple):
-    """Decisions, applied to the labels of a model.
+    """The result of decisions about the labels of a model. Labels are numbers.
 
-    `named` has the names of labels that a decision named; a rejected label has None. `merged` maps each merged label to
-    the label that contains it. `done` has the last action on each label. `lost` are the decisions about labels that the
-    model does not have.
+    `named` has the names that decisions gave to labels; for a rejected label it has None. `merged` maps each merged
+    label to the label that contains it. `done` has the last action on each label. `lost` has the decisions about
+    labels that the model does not have.
     """
 
     named: dict[int, str | None]
@@ -41,7 +41,7 @@ NOTHING = Applied({}, {}, {}, [])
 
 
 def label_finder(texts: Sequence[str]) -> Callable[[LabelRef | None], int]:
-    """Return a function that takes the label in a decision, and returns the number of this label in the model, or -1.
+    """Return a function from the label in a decision to the number that this label has in the model, or -1.
 
     `texts` has the model's own text for each label.
     """
@@ -72,7 +72,7 @@ def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied
         if each.action == "merge":
             if into == number:
                 continue
-            # If a label that has parts becomes a part itself, its parts belong to the new whole.
+            # If other labels were merged into this label before, they now belong to the label `into`.
             result.merged.update({part: into for part, whole in result.merged.items() if whole == number})
             result.merged[number] = into
         else:

@@ -105,9 +105,11 @@ def undo(root: Path, expression: str, numbers: Collection[int], texts: Sequence[
 
 
 class LabelState(NamedTuple):
-    """The present state of a label: its number, its name, the decision of people, and the proposal of the model.
+    """The present state of a label.
 
-    `proposed` is the model's own label, "" if it has none. `documents` is the number of documents that have the label.
+    `label` is the name that is shown now, and `decision` the last decision of people, such as "renamed". `proposed` is
+    the model's own label, "" if it has none; `confidence` and `words` belong to this proposal. `documents` is the
+    number of documents that have the label.
     """
 
     number: int
@@ -122,8 +124,8 @@ class LabelState(NamedTuple):
 def states(model: LoadedRepresentation, counts: Sequence[Facet]) -> list[LabelState]:
     """Return the states of a model's labels.
 
-    Named labels and decisions come first, then those with most documents. `counts` has the number of documents for each
-    label.
+    Labels with a proposal or a decision come first; then labels are ordered by their number of documents, highest
+    first. `counts` has these numbers.
     """
     documents = {facet.number: facet.docs for facet in counts}
     result, labels = model.applied_decisions, model.labels
@@ -138,7 +140,7 @@ def states(model: LoadedRepresentation, counts: Sequence[Facet]) -> list[LabelSt
 
 
 def _decision(number: int, result: Applied) -> str:
-    """Return the decision about a label in the form of the list, such as "renamed"; "" without a decision."""
+    """Return the last decision about a label in words, such as "renamed" or "merged into 3"; "" without a decision."""
     if number in result.merged:
         return f"merged into {result.merged[number]}"
     return past(result.done[number]) if number in result.done else ""
@@ -183,7 +185,10 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
 
 
 def _refuse_taken(model: LoadedRepresentation, number: int, name: str) -> None:
-    """Raise InputError if another label has this name. Case and underscores do not count, and probable labels do."""
+    """Raise InputError if another label than `number` has this name, or is shown as "probably" having it.
+
+    Upper and lower case are equal, and so are underscores and spaces.
+    """
     if plain_label(name).startswith((PROBABLY, "unlabelled")):
         raise InputError(f"{name} begins with a word that says how sure a label is; choose another name.")
     merged = model.applied_decisions.merged

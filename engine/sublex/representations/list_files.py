@@ -33,7 +33,10 @@ def has_lists(model: Representation, rows: Rows) -> bool:
 
 
 def weights_of(model: Representation, rows: Rows, name: str) -> Rows:
-    """Return the checked weights of documents in their rows. `name` is the model's name for messages."""
+    """Return the weights of documents that a model reads from their rows, checked.
+
+    `name` names the model in messages.
+    """
     with contract("representation", name):
         weights = model.posting_weights(rows)
         sound = hasattr(weights, "indptr") and weights.dtype == np.float32 and weights.has_canonical_format
@@ -45,7 +48,7 @@ def weights_of(model: Representation, rows: Rows, name: str) -> Rows:
 
 
 def key_of(model: FolderEntry, rows: FolderEntry, dead: np.ndarray) -> np.ndarray:
-    """Return the key of lists. It is a hash of the deleted documents and of the manifest's entries for model and rows."""
+    """Return the key of valid lists: a hash of the manifest's entries for model and rows, and of `dead`."""
     parts = [VERSION, model.checksum, rows.checksum, xxhash.xxh3_128_hexdigest(np.packbits(dead).tobytes())]
     return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
 

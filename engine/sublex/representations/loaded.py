@@ -112,8 +112,8 @@ class LoadedModel(Deferred):
     def left_out(self, query: Query) -> dict[str, str]:
         """Return the words of a query that the model does not know, each with the reason.
 
-        They are written as in the query. Terms that an expander added are included, in the form that documents mostly
-        have.
+        The words are written as in the query. The result also has unknown terms that an expander added, in the form
+        that documents use most.
         """
         if not self._known_terms:
             return {}
@@ -150,7 +150,7 @@ class LoadedModel(Deferred):
 
     @property
     def asked_by(self) -> str:
-        """Words about the encoder of queries, which the index names by its hash; "" without an encoder."""
+        """The words "queries by" and the hash of the encoder that the index records; "" without an encoder."""
         return ""
 
 
@@ -221,11 +221,11 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def model_vectors(self) -> Param:
-        """The parameter that names vectors of the index; the representation reads rows."""
+        """The parameter that names vectors of the index. Only a representation of given vectors has it."""
         return next(param for param in self._component.registration.params if param.type is Vectors)
 
     def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> IndexView:
-        """Return a view of the segments, each with the rows that are stored for it; without any, with rows of zeros."""
+        """Return a view of the segments with their stored rows. A segment without stored rows gets rows of zeros."""
         wanted = declared_rows(self.model)
         parts = {
             s.name: read_rows(place / s.name, rows[s.name].data, s.docs, wanted) for s in segments if s.name in rows
@@ -271,7 +271,7 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def asked_by(self) -> str:
-        """Words about the encoder of queries, which the index names by its hash; "" without an encoder."""
+        """The words "queries by" and the hash of the encoder that the index records; "" without an encoder."""
         return self.query_encoder.about if self.query_encoder else ""
 
     @property
@@ -369,7 +369,10 @@ class LoadedRepresentation(LoadedModel):
 
     @property
     def searcher(self) -> SpaceSearcher:
-        """The searcher that reads the posting lists of columns; only for sums. Representations with one view share it."""
+        """The searcher that reads the posting lists of columns, if scores are `sums`.
+
+        Representations with one view share it.
+        """
         found: SpaceSearcher = self.view.once("searcher of columns", self._searcher)
         return found
 
@@ -384,7 +387,7 @@ class LoadedRepresentation(LoadedModel):
         return SpaceSearcher(self.snapshot, lists)
 
     def weights(self, encoded: Any) -> dict[int, float]:
-        """Return the checked weights of a query, by the numbers of columns."""
+        """Return the weights that the model gives to columns for an encoded query, by the columns' numbers, checked."""
         with contract("representation", self.name):
             weights, columns = self.model.query_weights(encoded), self.view.part(0).shape[1]
             # This test of sets of types and of extremes takes a third of the time of a test for each column.
@@ -410,8 +413,8 @@ class LoadedRepresentation(LoadedModel):
     def find_by_sketches(self, encoded: Any, depth: int, exact: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the numbers and scores of some documents, among them the `depth` best documents.
 
-        With `find=approximate`, a few of the best may be missing; `exact` prevents this. Return None if all documents
-        must be scored.
+        If the model has `find=approximate`, a few of the best may be missing, unless `exact` is true. Return None if
+        all documents must be scored.
         """
         widths = {segment.sketch.width for segment in self._sketched if segment.sketch}
         if not widths or depth < 1:
@@ -427,7 +430,7 @@ class LoadedRepresentation(LoadedModel):
 
     @cached_property
     def _dead(self) -> np.ndarray:
-        """Whether each document is deleted."""
+        """The mask of the deleted documents, by number."""
         return np.concatenate([segment.dead for segment in self.view.segments])
 
     @property
@@ -487,7 +490,7 @@ class LoadedRepresentation(LoadedModel):
         return "no opinion on this document"
 
     def sentence_of(self, query: Query, encoded: Any, document: Document) -> dict[str, str]:
-        """Return, as evidence, the sentence of a document that has the highest score by itself.
+        """Return, as evidence, the sentence of a document that alone would have the highest score.
 
         The result is empty unless an encoder computes the vector of the query and the model compares vectors.
         """

@@ -41,7 +41,10 @@ class Matching:
         return rewritten(expression, self.registry, self._meaning) if self.fitted else expression
 
     def _meaning(self, call: Call) -> Expression | None:
-        """Return the call of the model to take. Return None to leave the call as it is and look into its values."""
+        """Return the call that replaces `call`: that of the model to take.
+
+        None leaves the call and goes on in its values.
+        """
         component = None
         try:
             given = given_by(call, self.registry)
@@ -72,7 +75,7 @@ class Matching:
     def _is_there(self, component: Component) -> bool:
         """Return whether the model of a component is fitted, by any version of its plugin.
 
-        Loading reports another version.
+        If the version is another one, an error follows when the model is loaded.
         """
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
@@ -118,12 +121,15 @@ class Matching:
         return True
 
     def _is_of(self, call: Call, other: Component) -> bool:
-        """Return whether a call inside a call has the component and the values of a fitted component."""
+        """Return whether `call`, a value in another call, has the component and the values of a fitted component."""
         component = self.registry.resolve("component", call)
         return other.registration == component.registration and self._fits(call, component, other)
 
     def _with_query_values(self, call: Call, component: Component) -> Call:
-        """Return a component as a call with the user's values for queries. These values may name models, too."""
+        """Return a fitted component as a call with the values of the user's `call` for parameters of the stage "query".
+
+        These values may name models, which are replaced likewise.
+        """
         given = given_by(call, self.registry)
         queried: dict[str, Any] = {name: value for name, (param, value) in given.items() if param.stage == "query"}
         for name, value in queried.items():

@@ -113,7 +113,10 @@ class StoreWriter:
 
 
 class StoreReader:
-    """Reads a store; this is the `sublex.contracts.fitted.Stored` that `load` gets. A file is verified when it is first read."""
+    """Reads a store. A file is verified when it is first read.
+
+    A model that declares no values gets this object in `load`, as its `sublex.contracts.fitted.Stored`.
+    """
 
     def __init__(self, directory: Directory, entry: FolderEntry):
         # Arrays are mapped copy-on-write, because kernels are compiled for writable arrays. Writing changes nothing on
@@ -210,9 +213,9 @@ class StoreReader:
 
 
 class DeclaredValues:
-    """The values of a model that fit their declarations; this is the `sublex.contracts.fitted.Stored` that `load` gets.
+    """The values of a model that fit their declarations. All values are read and checked when the object is made.
 
-    All values are read and checked when the object is made.
+    A model that declares its values gets this object in `load`, as its `sublex.contracts.fitted.Stored`.
     """
 
     def __init__(self, store: StoreReader, declared: Mapping[str, Declared]):

@@ -23,9 +23,9 @@ from sublex.representations.identity import Namer
 def give(root: Path, name: str, expression: str | Expression, registry: Registry | None = None) -> str:
     """Give a name to an expression.
 
-    Return the expression that had the name before, or an empty text. The expression may have ranges. Its components
-    must be known, but need not be fitted. Raise InputError for a name that is taken, and for an expression that cannot
-    be used.
+    Return the expression that had the name before, or an empty text. The expression may have ranges, such as {0..1}.
+    Its components must be known, but need not be fitted. Raise InputError for a name that is not allowed, and for an
+    expression that cannot be used.
     """
     tree = parse(expression) if isinstance(expression, str) else expression
     if not is_text(str(tree)):

@@ -21,11 +21,11 @@ from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.sketch import Run, VectorSource, units_of
 
 # The number of neighbours stored for each document and pair of segments. It is more than a query can ask for, because
-# some may be deleted.
+# some neighbours may be deleted later.
 STORED = 24
 # A query can ask for at most this number of neighbours.
 MOST = 16
-# Pairs of segments with at most this number of pairs of documents are compared in full. Those of larger ones are
+# In a pair of segments with at most this number of pairs of documents, all pairs are compared. Larger ones are
 # compared by clusters.
 EXACT = 100_000**2
 # The number of products of vectors that are computed at a time.
@@ -81,10 +81,10 @@ class UnitVectors(NamedTuple):
 
 
 def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = map) -> Iterator[NeighbourLists]:
-    """Yield the lists of the vectors `some` among the vectors of a segment, in blocks.
+    """Yield, in blocks, the nearest documents of each of the vectors `some` among the documents of a segment.
 
-    If `first` is not negative, `some` are vectors of the same segment, from document `first` on. No document is its own
-    neighbour.
+    `others` has the vectors of that segment. If `first` is not negative, `some` are vectors of the same segment, from
+    document `first` on; no document is its own neighbour.
     """
     from sublex.representations import neighbour_kernels
 
@@ -102,7 +102,7 @@ def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = m
 
 
 def in_order(blocks: Iterable[NeighbourLists]) -> Iterator[tuple[slice, NeighbourLists]]:
-    """Yield blocks of lists that follow each other, and the places of each block."""
+    """Yield (places, block) for consecutive blocks of lists; `places` is the slice that a block takes in all lists."""
     place = 0
     for lists in blocks:
         yield slice(place, place := place + len(lists.docs)), lists
@@ -111,10 +111,11 @@ def in_order(blocks: Iterable[NeighbourLists]) -> Iterator[tuple[slice, Neighbou
 def likely_nearest(
     some: np.ndarray, others: UnitVectors, clusters: Clusters, first: int = -1, run: Run = map
 ) -> Iterator[tuple[np.ndarray, NeighbourLists]]:
-    """Yield the lists of the vectors `some` among the vectors of a large segment, and the places of these vectors in `some`.
+    """Yield, in blocks, the likely nearest documents of the vectors `some` among the documents of a large segment.
 
-    The nearest documents of a vector are looked for in the clusters nearest to it, so a few of them may be missing. A
-    vector that is 0 is not among the results, and has no neighbours.
+    Each item is (places, lists): the places of vectors in `some`, and their lists. The nearest documents of a vector
+    are looked for in the clusters nearest to it, so a few of them may be missing. A vector that is 0 is not among the
+    results, and has no neighbours. `others` and `first` are as in `nearest`.
     """
     from sublex.representations import neighbour_kernels
 

@@ -1,6 +1,7 @@
-"""Queries as the sketches of segments compare them with documents, and what a value says about a score.
+"""Queries in the form in which sketches compare them with documents, and values: scores scaled to lie between -1 and 1.
 
-`finding.py` finds documents by them, and `sifting.py` those that are likely to be among the best.
+`finding.py` finds documents by them, and `sifting.py` chooses those that are likely to be among the best. Kernels work
+with values. A share is the norm of a document's vector, divided by the largest norm in the segment.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 
 from sublex.representations.sketch import LARGEST_CODE, Sketch, projected
 
-# Scores differ from similarities by less than this, by the contracts of `cosines` and `similarity`.
+# The contracts of `cosines` and `similarity` allow a score to differ from the similarity of the vectors by less than
+# this.
 SLACK = 1e-5
 # Norms and scores between these limits have squares and quotients in float64.
 LEAST, MOST = 1e-150, 1e150
@@ -23,9 +25,9 @@ SPARSE, LEAST_SAMPLE = 32, 4096
 
 
 class Sample(NamedTuple):
-    """Some live documents of a segment with a part of their sketch: signs, lengths, and norms as `SketchedSegment.shares`.
+    """A sample of the live documents of a segment, with a part of their sketch: signs, lengths and shares.
 
-    `docs` has their numbers, ascending. Each stands for `weight` documents of the segment.
+    `docs` has their numbers, ascending. Each of them stands for `weight` documents of the segment.
     """
 
     docs: np.ndarray
@@ -74,7 +76,10 @@ class SketchedSegment:
 
     @cached_property
     def sample(self) -> Sample:
-        """Live documents from all places of a segment that has a sketch, chosen by chance, but always the same."""
+        """A random sample of live documents, spread evenly over the segment, which must have a sketch.
+
+        It never changes.
+        """
         assert self.sketch is not None
         live, sketch = self.docs, self.sketch
         count = min(len(live), max(LEAST_SAMPLE, len(live) // SPARSE))
@@ -109,8 +114,8 @@ class Measure(NamedTuple):
 class Probe(NamedTuple):
     """A query in the form in which the sketch of a segment compares it with documents.
 
-    `entries` is the projected query of norm 1. `codes` are whole numbers; `codes` times `scale` is nearly `entries`.
-    `norm`, `tail` and `slack` bound the errors of estimates, as `sketch_kernels.reaching` says.
+    `entries` is the projection of the query's vector of norm 1. `codes` are whole numbers; `codes` times `scale` is
+    nearly `entries`. `norm`, `tail` and `slack` bound the errors of estimates, as `sketch_kernels.spread_of` says.
     """
 
     segment: SketchedSegment
@@ -125,21 +130,21 @@ class Probe(NamedTuple):
 
     @property
     def norms(self) -> np.ndarray:
-        """The norms of the documents' vectors. For cosines, which need no norms, there are none."""
+        """The norms of the documents' vectors; an empty array for cosines, which need no norms."""
         return self.sketch.norms if self.measure.has_norms else self.sketch.norms[:0]
 
     @property
     def numbers_of_shares(self) -> tuple[float, float, float, float]:
-        """The numbers of the measure for kernels that get norms as shares of the longest."""
+        """The numbers of the measure for kernels that get shares in place of norms."""
         inverse, slope, curve, offset = self.measure.numbers
         return inverse * self.segment.longest, slope, curve, offset
 
     def shares(self, shares: np.ndarray) -> np.ndarray:
-        """Return shares of the longest norm; for cosines, which need no norms, none."""
+        """Return `shares` unchanged; an empty array for cosines, which need no norms."""
         return shares if self.measure.has_norms else shares[:0]
 
     def estimates(self, docs: np.ndarray) -> np.ndarray:
-        """Return estimates, by 8 bits an entry, of the values of documents of the segment."""
+        """Return estimates of the values of documents of the segment, from sketches with 8 bits an entry."""
         from sublex.representations import sketch_kernels
 
         found, sketch = np.empty(len(docs), np.float32), self.sketch
@@ -150,9 +155,9 @@ class Probe(NamedTuple):
 
 
 def measure_of(similarity: str, query: float, longest: float) -> Measure | None:
-    """Return how scores follow from cosines and norms; None if the norms are too large or too small to tell.
+    """Return the measure for a similarity; None if the norms are too large or too small to compute with.
 
-    `query` is the norm of the query's vector, and `longest` the largest norm of a document's.
+    `query` is the norm of the query's vector, and `longest` the largest norm of a document's vector.
     """
     if similarity == "cosine":
         return Measure(1.0, 1.0, 0.0, 0.0, 1.0, False)
@@ -170,7 +175,7 @@ def measure_of(similarity: str, query: float, longest: float) -> Measure | None:
 
 
 def probe_of(segment: SketchedSegment, sketch: Sketch, unit: np.ndarray, measure: Measure) -> Probe:
-    """Return a query in the form in which it is compared with the sketch of a segment. `unit` is its vector, of norm 1."""
+    """Return the form in which a query, given by its vector of norm 1, is compared with the sketch of a segment."""
     entries = projected(unit, sketch.directions)
     levels = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (LARGEST_CODE * len(entries)))
     codes, scale = whole_numbers(entries, levels)
@@ -181,13 +186,13 @@ def probe_of(segment: SketchedSegment, sketch: Sketch, unit: np.ndarray, measure
 
 
 def whole_numbers(entries: np.ndarray, levels: int) -> tuple[np.ndarray, float]:
-    """Return entries as whole numbers from -`levels` to `levels`, and the scale that turns these into entries again."""
+    """Return entries as whole numbers of steps, from -`levels` to `levels`, and the size of a step."""
     scale = max(float(np.abs(entries).max()) / levels, float(np.finfo(np.float32).tiny))
     return np.rint(entries / scale).astype(np.int16), scale
 
 
 def highest(estimates: np.ndarray, wanted: int) -> float:
-    """Return the lowest of the `wanted` highest estimates; -inf if there are not more than these."""
+    """Return the lowest of the `wanted` highest estimates; -inf if there are at most `wanted` estimates."""
     if len(estimates) <= wanted:
         return float("-inf")
     return float(np.partition(estimates, len(estimates) - wanted)[len(estimates) - wanted])

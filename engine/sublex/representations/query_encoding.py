@@ -1,7 +1,7 @@
-"""Vectors of queries for a representation whose rows were given.
+"""Vectors of queries for a representation of vectors that a user gave to documents.
 
-The user gives them, or an encoder computes them. The expression may name the encoder. Otherwise it is the user's
-encoder with the hash that the index stores beside the vectors. An index names no path; `language/known_encoders.py` has
+The user gives the queries' vectors too, or an encoder computes them. The expression may name the encoder. Otherwise it
+is the encoder whose hash the index stores beside the vectors. An index names no path; `language/known_encoders.py` has
 the user's own list of paths.
 """
 
@@ -41,9 +41,9 @@ class QueryEncoder:
 
     @property
     def about(self) -> str:
-        """The hash of the encoder that the index names, for metadata.
+        """The words "queries by" and the hash of the encoder that the index records, for metadata.
 
-        It is "" if there is none, or if the expression names one.
+        "" if the index records none, or if the expression names an encoder.
         """
         return "" if self._component is not None or not self._entry.encoder else f"queries by {self._entry.encoder}"
 
@@ -80,7 +80,7 @@ class QueryEncoder:
             )
 
     def encodes(self, query: Query) -> bool:
-        """Return whether an encoder computes the vector of a query, because the user gives none."""
+        """Return whether an encoder computes the vector of a query: there is one, and the user gives no vector."""
         asked = query.given
         is_given = asked is not None and (self._name in asked or self._name in asked.unknown)
         return not is_given and (self._component is not None or bool(self._entry.encoder))

@@ -16,8 +16,9 @@ MATRIX = float32[:, ::1]
 def dot(starts, terms, levels, level_values, weights, docs, sums):
     """Set sums[k] to the sum of level_values[levels[i]] · weights[terms[i]] over the places i of document docs[k].
 
-    Document d has the places from starts[d] up to starts[d + 1]. All integers are unsigned, so Numba adds no test for
-    negative places.
+    Document d has the places from starts[d] up to starts[d + 1], one for each of its terms. A level stands for a
+    frequency of a term; level_values has its value. All integers are unsigned, so Numba adds no test for negative
+    places.
     """
     for k in range(len(docs)):
         i, end = starts[docs[k]], starts[docs[k] + np.uint64(1)]

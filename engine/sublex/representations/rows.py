@@ -35,10 +35,9 @@ def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
 
 
 def rows_in(directory: Directory, entry: FolderEntry, declared: Numbers = ANY_ROWS) -> Rows:
-    """Return all rows of a segment.
+    """Return all rows in a folder. `entry` is the result of `write_rows`.
 
-    `entry` is the result of `write_rows`. Raise `IndexCorrupt` if the rows do not fit `declared`, the declaration of
-    one row.
+    Raise `IndexCorrupt` if the rows do not fit `declared`, the declaration of one row.
     """
     shape = declared.shape if declared.shape is None else (None, *declared.shape)
     rows = StoreReader(directory, entry).checked(ROWS_VALUE, declared._replace(shape=shape), Sizes())
@@ -48,9 +47,9 @@ def rows_in(directory: Directory, entry: FolderEntry, declared: Numbers = ANY_RO
 
 
 def read_rows(directory: Directory, entry: FolderEntry, docs: int, declared: Numbers = ANY_ROWS) -> Rows:
-    """Return the rows of a segment.
+    """Return the rows of a segment of `docs` documents, as `rows_in` does.
 
-    Raise `IndexCorrupt` unless there are `docs` rows and all fit `declared`.
+    Raise `IndexCorrupt` unless there is one row for each document, and all fit `declared`.
     """
     rows = rows_in(directory, entry, declared)
     if rows.shape[0] != docs:

@@ -29,19 +29,18 @@ from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_
 from sublex.representations.stored_models import load_model, token_counts
 from sublex.tools.messages import Message, Step, counted
 
-# Compare the share of unknown tokens in documents added since the fit with the share at the fit. A refit is advised if
-# it is higher by more than this.
+# A refit is advised if the share of unknown tokens in the documents added since the fit exceeds the share at the time
+# of the fit by more than this.
 UNKNOWN_SHARE_RISE = 0.2
 # No refit is advised before this number of tokens was added, because the share of unknown tokens in fewer says little.
 LEAST_TOKENS = 1000
 
 
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
-    """Return the function that a writer calls before a commit.
+    """Return a function that a writer calls before a commit, to get the manifest with the rows of the new segment.
 
-    That function returns the manifest with the rows of the new segment. The function takes three arguments: the new
-    manifest; the entries of the segments that a merge replaced, which are none for an addition; and the order in which
-    the merge wrote their live documents, or None if it is unchanged.
+    It takes three arguments: the new manifest; the entries of the segments that a merge replaced, none for an
+    addition; and the order in which the merge wrote their live documents, or None if the order is unchanged.
     """
 
     def before_commit(new: Manifest, replaced: Sequence[SegmentEntry], order: np.ndarray | None) -> Manifest:
@@ -97,7 +96,10 @@ def _is_graph(namer: Namer, expression: str) -> bool:
 
 
 def _link_merged(root: Path, merged: Manifest, options: Options) -> Manifest:
-    """Add the nearest documents of a merged segment to the graphs that cover all other segments, and return the manifest."""
+    """Find the neighbours of a merged segment's documents, for graphs that cover all other segments.
+
+    Return the manifest.
+    """
     fitting = Fitting(root, merged, options)
     others = {segment.name for segment in merged.segments[:-1]}
     for name, entry in merged.fitted.items():
@@ -212,7 +214,11 @@ def _write_merged(
     folder: Directory, by_segment: Mapping[str, SegmentRows], segments: Sequence[Segment], merged: str,
     order: np.ndarray | None,
 ) -> SegmentRows:  # fmt: skip
-    """Write the rows of the live documents of some segments as rows of the merged segment. Return the manifest's entry."""
+    """Write the rows of the live documents of `segments` as the rows of the segment `merged`.
+
+    Return the manifest's entry. `folder` has the rows of all segments, and `by_segment` their entries. With `order`,
+    the rows are written in this order.
+    """
 
     def live_rows() -> Iterator[Rows]:
         kind = None

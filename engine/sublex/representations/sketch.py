@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.fitted import Representation
-from sublex.errors import PluginError, contract
+from sublex.errors import InputError, PluginError, contract
 from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
 from sublex.representations.rows import checked_rows
@@ -92,9 +92,20 @@ class VectorSource(NamedTuple):
     name: str
 
     def vectors(self, block: Any) -> np.ndarray:
-        """Return the vectors of the documents of a block, float64."""
+        """Return the vectors of the documents of a block, float64.
+
+        Sparse vectors, such as the topics of documents, are written out. Raise InputError if they are too wide for this.
+        """
         with contract("representation", self.name):
             vectors = checked_rows(self.model.document_vectors(block), size_of(block), self.name)
+        if hasattr(vectors, "indptr") and not similarity_of(self.model):
+            if vectors.shape[1] > MOST_ENTRIES:
+                raise InputError(
+                    f"Near documents are found by vectors of at most {MOST_ENTRIES:,} numbers, and those of {self.name} have "
+                    f"{vectors.shape[1]:,}; name lsi, for example."
+                )
+            return np.asarray(vectors.toarray(), np.float64)
+        with contract("representation", self.name):
             if hasattr(vectors, "indptr") or vectors.ndim != 2:
                 raise PluginError(
                     f"{self.name} gave document vectors that are not a dense array, one row per document."
@@ -168,7 +179,7 @@ def _directions(source: VectorSource, run: Run) -> np.ndarray:
 
 
 def _frame(entries: int) -> np.ndarray:
-    """Return a random matrix with a row for each entry and a column for each sign; its rows are orthonormal, or else its columns."""
+    """Return a random matrix with a row for each entry and a column for each sign: `Sketch.frame`."""
     signs = min(max(ceil(entries / BITS) * BITS, LEAST_SIGNS), MOST_SIGNS)
     spread = np.random.default_rng(SEED).standard_normal((signs, entries))
     return np.ascontiguousarray(np.linalg.qr(spread)[0].T if signs >= entries else np.linalg.qr(spread.T)[0])
@@ -196,6 +207,6 @@ def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _packed(bits: np.ndarray, squares: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of bits, 64 to a number, and the factors that make the products squares; 0 without a product."""
+    """Return rows of bits, 64 to a number, and for each row the quotient of squares and products, or 0."""
     factors = np.divide(squares, products, out=np.zeros(len(products)), where=products > 0)
     return np.packbits(bits, axis=1, bitorder="little").view("<u8"), np.minimum(factors, LONGEST).astype(np.float32)

@@ -1,6 +1,6 @@
 """Kernels that estimate scores by sketches. Callers check the arguments.
 
-Estimates are values from -2 to 2 that order documents as their scores do. `finding.Measure` says how a document's value
+Estimates are values from -2 to 2 that order documents as their scores do. `probes.Measure` says how a document's value
 follows from a cosine and from the norm of its vector; kernels get the measure as its four numbers. Without `norms`, m is 1.
 """
 
@@ -9,6 +9,7 @@ from numba import float32, float64, int8, int64, types, uint64
 
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import F32, F64, FLAGS, I16, I32, I64, inner, kernel
+from sublex.tools.prefetching import LINE, prefetch
 
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
@@ -23,6 +24,8 @@ TILE = 1 << 14
 PIECE, ROWS = 256, 32
 # Documents that are looked at one by one if one of them may be among the best.
 BLOCK = 64
+# Codes are asked for so many bytes before they are needed, and second bits so many documents before.
+AHEAD, EARLY = 2048, 64
 # Larger than the values that float32 cannot hold.
 UNDERFLOW = 1e-37
 
@@ -43,7 +46,7 @@ def plus_of(bits, plane0, plane1, plane2):
 
 @inner
 def add_signs(sums, signs, planes, groups, begin, size):
-    """Set sums[n] to the sum of the query's entries over the first groups of signs of document begin + n that are 1.
+    """Set sums[n] to the sum of the query's entries where a sign of document begin + n is 1, in the first groups.
 
     The numbers of a group are taken before the loop, and two groups are added at a time, so that the compiler can compute
     many documents at once and reads each sum half as often.
@@ -94,12 +97,12 @@ def estimate_by_prefixes(signs, planes, totals, scales, lengths, shares, measure
 def sift(signs, planes, groups, first, whole, lengths, shares, measure, live, least, chosen, pluses):
     """Write to `chosen` the live documents whose value may be `least` or more by a rough estimate.
 
-    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are 1.
-    An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
+    Return the number of these documents. `pluses` gets the sum of the query's entries over the signs of each that are
+    1. An estimate is the value of a cosine: the product of the document's signs with a query, times a scale and the
     document's length. The entries of the query are whole numbers of 3 bits: planes[k] has bit k of each entry. `first`
-    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated, for the
-    first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are norms as shares
-    of the longest, whose m is the first number of the measure.
+    and `whole` are the sum of the entries, the scale, and the margin by which cosines may be higher than estimated,
+    for the first `groups` of signs and for all. `signs` and `lengths` are fields of `sketch.Sketch`. `shares` are
+    norms divided by the longest; m is a share times the first number of the measure.
     """
     reach, slope = np.float32(measure[0]), np.float32(measure[1])
     total, scale, margin = np.float32(first[0]), np.float32(first[1]), np.float32(first[2]) * slope
@@ -161,6 +164,10 @@ def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluse
         # Rows lie apart in memory. A loop that only copies them waits for many at once.
         for n in range(size):
             doc = chosen[begin + n]
+            if begin + n + EARLY < len(pluses):
+                other = halves[chosen[begin + n + EARLY]]
+                prefetch(other, np.int64(0))
+                prefetch(other, np.int64(groups - 1))
             for group in range(groups):
                 bits[group, n] = halves[doc, group]
         add_signs(sums, bits, planes, groups, 0, size)
@@ -179,9 +186,8 @@ def refine(halves, planes, whole, lengths, shares, measure, least, chosen, pluse
 def spread_of(error, tail, norm, measure, bounds):
     """Return the largest difference between the value of a document and its estimate.
 
-    The cosine differs from the one that was estimated by at most error · norm + tail · tail + slack, where the second
-    factors and slack are in `bounds`. The last of `bounds` is the error of scores, as a share of the largest value that a
-    document of this norm can have.
+    The cosine differs from the estimated one by at most error · bounds[0] + tail · bounds[1] + bounds[2]. bounds[3] is
+    the error of scores, as a share of the largest value that a document of this norm can have.
     """
     inverse, slope, curve, offset = measure
     whole, projected, slack, rounding = bounds
@@ -192,7 +198,7 @@ def spread_of(error, tail, norm, measure, bounds):
 
 @kernel((CODES, I16, F32, I64, float64, F64, MEASURE, F32))
 def estimate(codes, query, scales, docs, scale, norms, measure, estimates):
-    """Set estimates[n] to the value of a cosine: the product of the codes of docs[n] with a query, times `scale` and the document's."""
+    """Set estimates[n] to the value of docs[n]; its cosine is the product of both codes, times both scales."""
     width = len(query)
     rows = np.empty((ROWS, width), np.int8)
     for begin in range(0, len(docs), ROWS):
@@ -219,33 +225,38 @@ def estimate_all(codes, query, scales, live, scale, errors, tails, norms, measur
 
     Return the number of these documents. Estimates are those of `estimate`, and `bounds` those of `spread_of`.
     """
-    count, values, rows = np.int64(0), np.empty(BLOCK, np.float32), np.empty((BLOCK, codes.shape[1]), np.int8)
+    count, values, most = np.int64(0), np.empty(BLOCK, np.float32), np.empty(BLOCK)
+    totals = np.empty(BLOCK, np.int32)
     for begin in range(0, len(scales), BLOCK):
         size = min(BLOCK, len(scales) - begin)
-        # A loop that only copies waits for many rows at once. Products of the copies take half as long as those of rows that
-        # have to be waited for.
         for n in range(size):
-            for j in range(codes.shape[1]):
-                rows[n, j] = codes[begin + n, j]
-        for n in range(size):
-            doc, total = begin + n, np.int32(0)
+            row, total = codes[begin + n], np.int32(0)
+            # The processor itself does not read ahead beyond a page. Without these requests, waiting takes half of the time.
+            for j in range(0, len(query), LINE):
+                prefetch(row, np.int64(AHEAD + j))
             for j in range(len(query)):
-                total = np.int32(total + np.int32(rows[n, j]) * np.int32(query[j]))
-            cosine = np.float64(total) * scale * np.float64(scales[doc])
-            values[n] = np.float32(value_of(cosine, norms[doc] if len(norms) else 1.0, measure))
+                total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+            totals[n] = total
         for n in range(size):
             doc = begin + n
+            cosine = np.float64(totals[n]) * scale * np.float64(scales[doc])
             tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0
+            values[n] = np.float32(value_of(cosine, norm, measure))
+            most[n] = values[n] + spread_of(errors[doc], tail, norm, measure, bounds)
+        for n in range(size):
             # A bound that is not a number leaves out no document.
-            if live[doc] and not values[n] + spread_of(errors[doc], tail, norm, measure, bounds) < least:
-                chosen[count], estimates[count] = doc, values[n]
+            if live[begin + n] and not most[n] < least:
+                chosen[count], estimates[count] = begin + n, values[n]
                 count += 1
     return count
 
 
 @kernel((F32, I64, F32, F32, F64, MEASURE, MEASURE))
 def lower(estimates, docs, errors, tails, norms, measure, bounds):
-    """Lower each estimate to the least value that the document docs[n] may have; -inf if that is not known."""
+    """Replace each estimate by a lower bound of the value of its document, docs[n]; -inf if none is known.
+
+    `errors` and `tails` are fields of `sketch.Sketch`, and `bounds` those of `spread_of`.
+    """
     for n in range(len(docs)):
         doc = docs[n]
         tail, norm = np.float64(tails[doc]) if len(tails) else 0.0, norms[doc] if len(norms) else 1.0

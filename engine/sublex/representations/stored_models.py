@@ -39,7 +39,7 @@ def load_model(root: Path, entry: ModelEntry, identity: ModelIdentity, model: Fi
 def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
     """Load the values in a folder into `model`.
 
-    Raise `IndexCorrupt`, with the folder, if they do not fit its declarations.
+    Raise `IndexCorrupt`, which names the folder, if the values do not fit the model's declarations.
     """
     store, declared = StoreReader(folder, entry), model.declares()
     try:
@@ -54,7 +54,8 @@ def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
 def advising_refit(root: Path, expression: str, vectors: str = "") -> Iterator[None]:
     """If the block raises `IndexCorrupt`, add the commands that make the model again to the message.
 
-    `vectors` names the vectors of the model. A model without vectors is fitted again.
+    `vectors` is the name of the vectors that a model of given vectors has. A model without such vectors is fitted
+    again.
     """
     try:
         yield
@@ -65,7 +66,7 @@ def advising_refit(root: Path, expression: str, vectors: str = "") -> Iterator[N
 
 
 def expressions_of(entry: ModelEntry) -> list[str]:
-    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
+    """Return the expressions of a fitted model: one for each set of its rows, or its own if it has no rows."""
     return sorted(rows.expression for rows in entry.rows.values()) or [entry.expression]
 
 
@@ -73,7 +74,7 @@ def not_fitted(root: Path, expression: Any, fitted: Mapping[str, ModelEntry], ad
     """Return the message for a model that is not fitted. With `advise`, it ends with the command that fits the model."""
     advice = (" Run: ", Step("fit", root, expression)) if advise else ()
     if any(str(expression) == entry.expression for entry in fitted.values()):
-        changed = "with another version of the plugin, or with a file that has changed since."
+        changed = "with another version of the plugin, another default, or a file that has changed since."
         return Message(f"{expression} was fitted in {root.name} {changed}", *advice)
     return Message(f"No {expression} in {root.name}; fitted: {_listed(expression, fitted)}.", *advice)
 
@@ -101,7 +102,7 @@ def _listed(expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
 def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str, str]:
     """Return the reasons why models are outdated, by the names of the models on disk. Other models are left out.
 
-    A model is outdated if its expression now names another model.
+    A model is outdated if its expression now leads to a model with another name on disk, or to an error.
     """
     known: dict[str, str] = {}
     reasons: dict[str, str] = {}
@@ -112,7 +113,7 @@ def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str,
             if model.version != entry.version:
                 reasons[name] = f"fitted by version {entry.version} of the plugin, which is now {model.version}"
             elif names.identity(component, model, known).model != name:
-                reasons[name] = "a file or a model that it uses has changed"
+                reasons[name] = "a file or a model that it uses, or the default of a parameter, has changed"
         except SublexError as error:
             reasons[name] = str(error)
     return reasons

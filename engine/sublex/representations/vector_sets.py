@@ -55,8 +55,8 @@ class VectorsSummary(NamedTuple):
 
     `read` counts the vectors in the files, and `matched` those with a document. `without_vector` counts the documents
     without a vector, and `zeros` those whose vector is 0. `rows` counts the rows of matrices, or the weights of terms;
-    it is 0 for vectors. `width` counts the distinct terms. `changed` tells whether the index changed. `lost` is the
-    largest relative distance between a vector and its stored form.
+    it is 0 for vectors. `width` is the width of the vectors; for weights, it is the number of distinct terms. `changed`
+    tells whether the index changed. `lost` is the largest relative distance between a vector and its stored form.
     """
 
     name: str
@@ -89,9 +89,10 @@ def add(
 ) -> VectorsSummary:
     """Store vectors of documents under a name, and return a summary.
 
-    If the name has vectors already, only documents without a vector get one, unless `replace` is set. `stored` is the
-    type of the stored numbers, by default float32. `encoder` is the encoder of queries; without it, the recorded
-    encoder stays. Raise `SublexError` for vectors that cannot be used; the index is then unchanged.
+    If the name has vectors already, the new ones are added to them; with `replace`, they take their place. `stored` is
+    the type of the stored numbers, by default that of the name's vectors, or float32. `encoder` is the encoder of
+    queries; without it, the recorded encoder stays, unless vectors are replaced. Raise `SublexError`, and leave the
+    index unchanged, for vectors that cannot be used, or if a document already has another vector.
     """
     if not (name.isidentifier() and name.isascii()) or name in KEYWORDS:
         raise InputError(
@@ -149,7 +150,7 @@ def add(
 
 
 def _kind_of(batch: VectorsBatch | SparseBatch) -> str:
-    """Return the component that ranks by vectors of this kind."""
+    """Return the name of the component that ranks by the vectors of a batch."""
     if isinstance(batch, SparseBatch):
         return SPARSE
     return DENSE if batch.sizes is None else NewMatrices.kind
@@ -195,7 +196,7 @@ def remove(root: Path, name: str) -> None:
 
 
 def _of_vectors(manifest: Manifest, name: str) -> set[str]:
-    """Return the names on disk of the models of some vectors."""
+    """Return the names on disk of the models of the vectors `name`."""
     if name not in manifest.vectors:
         return set()
     content = manifest.vectors[name].hash
@@ -205,9 +206,10 @@ def _of_vectors(manifest: Manifest, name: str) -> set[str]:
 def _without(
     root: Path, fitted: Mapping[str, ModelEntry], dropped: set[str], name: str, again: tuple[Any, ...] = ()
 ) -> dict[str, ModelEntry]:
-    """Return models without those in `dropped`. Raise IndexProblem if a remaining model depends on one of these.
+    """Return the entries `fitted` without the models in `dropped`, which belong to the vectors `name`.
 
-    The message names the steps: forget the dependent models, do the step in `again`, and fit the models once more.
+    Raise IndexProblem if a remaining model depends on a dropped one. The message names the steps to take: forget the
+    dependent models, do the step in `again`, and fit the models once more.
     """
     remaining = {model: entry for model, entry in fitted.items() if model not in dropped}
     users = sorted(entry.expression for entry in remaining.values() if dropped.intersection(entry.depends))

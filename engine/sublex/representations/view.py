@@ -81,7 +81,7 @@ class IndexView:
         return _joined(found) if found else parts[0][:0]
 
     def part(self, number: int) -> Rows:
-        """Return the rows of the segment at this place."""
+        """Return the rows of a segment, given by its number among the segments."""
         return self._parts[number]
 
     def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
@@ -125,6 +125,26 @@ class IndexView:
                 found, tfs = segment.postings(ordinal, ordinal + 1)
                 counts[base + found.astype(np.int64)] = tfs
         return counts if docs is None else counts[docs]
+
+    def counts_of(self, words: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the frequency in each document of each of some distinct terms, as float64, with a row for each term.
+
+        For a few documents, the counts are read from the documents' own terms if the index stores them. A posting list
+        may have a million entries.
+        """
+        if docs is None or len(docs) > FEW or "terms" not in self.index.store:
+            every = [self.counts(word, docs) for word in words.tolist()]
+            return np.array(every).reshape(len(words), len(self) if docs is None else len(docs))
+        counts, row_of = np.zeros((len(words), len(docs))), np.full(len(self.vocabulary) + 1, -1, np.int32)
+        row_of[words] = np.arange(len(words))
+        for number, chosen, local in self._by_segment(docs):
+            sizes, terms, tfs = self.segments[number].terms_of(local)
+            # An unknown term has the number -1, and so the row -1, which stands at the end.
+            rows = row_of[self._numbers[number][terms]]
+            places = np.flatnonzero(rows >= 0)
+            owners = np.searchsorted(np.cumsum(sizes), places, side="right")
+            counts[rows[places], chosen[owners]] = tfs[places]
+        return counts
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the product of each document's row with a vector, float64."""
@@ -281,7 +301,7 @@ class IndexView:
 
 
 def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
-    """Return the rows of all pairs as one block. A pair in `found` has places in the block, and the rows for them."""
+    """Join rows to one block. Each pair in `found` has rows, and before them their places in the block."""
     places, parts = zip(*found, strict=True)
     return stacked(parts)[np.argsort(np.concatenate(places), kind="stable")]
 

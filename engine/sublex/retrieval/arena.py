@@ -1,8 +1,8 @@
-"""The arena: coded postings of the terms of queries that have operators, for one ranker, in memory.
+"""The arena of a searcher: the coded postings of the words and operators of queries that contain operators, in memory.
 
-The postings of a segment's words are in arrays with one place for each word; these arrays may be mapped from files. Each
-query may bring new operators, so operators have slots in arrays of their own. The words of a query with operators get
-slots there too.
+A query without operators is answered from `Impacts`, whose arrays have a place for each word of the lexicon and may be
+mapped from files. Operators are in no lexicon, and every query may bring new ones. So the words and operators of a
+query with operators get places, called slots, in other arrays.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 
 class SlotArrays:
-    """The coded postings of the slots of one segment, and the bounds of their impacts. `Impacts` has the same for words alone.
+    """The coded postings of all slots in one segment, with the bounds of their impacts.
 
-    A slot whose term the segment lacks has no postings.
+    To kernels, it looks like `Impacts`, with slots in place of ordinals. A slot has no postings if the segment lacks
+    the term.
     """
 
     def __init__(self, impacts: Impacts, slots: int, postings: int):
@@ -44,21 +45,24 @@ class SlotArrays:
 
     @property
     def block_arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays of the blocks that kernels read. Words keep their rows; operators have none."""
+        """The arrays of `Blocks`, with the row of each slot.
+
+        A word has the row that it has in `impacts`; operators have none.
+        """
         return *self.impacts.block_arrays[:3], self._row_of
 
     def compute(self, slots: np.ndarray) -> None:
-        """Do nothing: the impacts of terms are computed before the terms get slots."""
+        """Do nothing, because a term gets its slot only with its impacts."""
 
     def settle(self, slots: np.ndarray) -> None:
-        """Prepare the words among the terms with these slots for a search; see `Impacts.settle`."""
+        """Prepare these slots for a search: call `Impacts.settle` for the slots that hold words."""
         words = slots[self._ordinal_of[slots] >= 0]
         ordinals = self._ordinal_of[words]
         self.impacts.settle(ordinals)
         self._row_of[words] = self.impacts.blocks.row_of[ordinals]
 
     def add_words(self, slots: np.ndarray, ordinals: np.ndarray) -> None:
-        """Compute the impacts of words, and write their postings."""
+        """Write the postings of words, given by their ordinals, to these slots. Missing impacts are computed first."""
         self.impacts.compute(ordinals)
         self.postings.copy(slots, self.impacts.postings, ordinals)
         self.bounds.copy(slots, self.impacts.bounds, ordinals)
@@ -68,9 +72,11 @@ class SlotArrays:
     def add_operators(
         self, slots: np.ndarray, counts: np.ndarray, stats: TermStats, docs: np.ndarray, tfs: np.ndarray
     ) -> None:
-        """Compute the impacts of operators, and write their postings. Operator x has counts[x] postings.
+        """Compute the impacts of operators, and write their postings to these slots.
 
-        For a ranker with fields, `tfs` has a row for each field.
+        `counts` has the number of postings of each operator, and `stats` the operators' statistics. `docs` and `tfs`
+        have the document and the frequency of each posting, one operator after the other. For a ranker with fields,
+        `tfs` has a row for each field.
         """
         begin = 0
         for first, last in spans(counts, POSTINGS_PER_FILL):
@@ -84,9 +90,10 @@ class SlotArrays:
 
 
 class Slots:
-    """The slots of terms, in the order of their first use, in arrays for each segment. Slots are added, but never removed.
+    """Slots for terms, numbered in the order of their first use.
 
-    So threads may read earlier slots while slots are added.
+    `slot_of` has the slot of each term, by the term's number. `segments` has the arrays of each segment. Slots are
+    added, but never removed, so other threads may read existing slots while new ones are added.
     """
 
     def __init__(self, impacts: Sequence[Impacts], slots: int, postings: Sequence[int]):
@@ -95,13 +102,17 @@ class Slots:
         self.segments = [SlotArrays(own, slots, room) for own, room in zip(impacts, postings, strict=True)]
 
     def has_room(self, terms: int, postings: Sequence[int]) -> bool:
-        """Return whether there is room for this number of further terms, with these numbers of postings in the segments."""
+        """Return whether this number of further terms fits. `postings` has their number of postings in each segment."""
         return len(self.slot_of) + terms <= self._room and all(
             need <= left for need, left in zip(postings, self._left, strict=True)
         )
 
     def add(self, numbers: np.ndarray, postings: Sequence[int], table: TermTable, known: OperatorCache) -> None:
-        """Give slots to the terms with these numbers. There must be room for them."""
+        """Give slots to terms, for which there must be room.
+
+        `numbers` has the numbers of the terms in `table`, and `postings` their number of postings in each segment.
+        `known` has the operators among them.
+        """
         slots = np.arange(len(self.slot_of), len(self.slot_of) + len(numbers))
         of_words = numbers < table.words
         operators = numbers[~of_words]
@@ -122,17 +133,21 @@ class Slots:
 
 
 class Arena:
-    """The slots of one searcher. When they are full, empty slots replace them. A search keeps the slots with which it began."""
+    """The slots of one searcher.
+
+    When they are full, new, empty slots replace them; a running search keeps the old ones.
+    """
 
     def __init__(self, impacts: Sequence[Impacts], table: TermTable):
         self._impacts, self._table, self._lock = impacts, table, Lock()
         self._slots = self._none = Slots(impacts, 0, [0] * len(impacts))
 
     def slots(self, numbers: np.ndarray, known: OperatorCache, alone: bool) -> tuple[Slots, np.ndarray] | None:
-        """Return slots that have all of these terms, and the slot of each term.
+        """Return a `Slots` that holds all of these terms, and the slot of each term.
 
-        Return None if several queries have too many terms for slots of the largest size. For one query `alone`, there are
-        always slots.
+        The terms are given by their numbers, and `known` has the operators among them. `alone` says that they belong
+        to a single query; then the slots grow as needed. Otherwise, return None if the terms exceed the limits of an
+        arena.
         """
         terms, slots = numbers.tolist(), self._slots
         try:
@@ -162,7 +177,7 @@ class Arena:
         return slots, np.array([slots.slot_of[n] for n in terms], np.int64)
 
     def _needed(self, numbers: np.ndarray, known: OperatorCache) -> list[int]:
-        """Return the number of postings of terms in each segment, deleted documents included."""
+        """Return, for each segment, the total number of postings of these terms, with those of deleted documents."""
         words, operators = numbers[numbers < self._table.words], numbers[numbers >= self._table.words]
         return [
             int(own.segment.df[in_segment(self._table, k, words, words)[0]].sum()) + known.count(operators, k)
@@ -171,7 +186,7 @@ class Arena:
 
 
 def in_segment(table: TermTable, k: int, numbers: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ordinals and the slots of the words that segment k has. `numbers` has the numbers of the words."""
+    """Return the ordinals and the slots of those words that segment k has. Word x has numbers[x] and slots[x]."""
     ordinals = table.ordinals[k]
     if ordinals is None:
         return numbers, slots

@@ -22,7 +22,9 @@ SIZE, PER_WORD = 8, 8
 
 @kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS), before="fill-blocks")
 def fill(row, docs, impacts, most, bits, ranks, bounds):
-    """Fill in row `row` of `bits`, `ranks` and `bounds` for one term. `most` is the greatest impact of the term.
+    """Fill in row `row` of `bits`, `ranks` and `bounds` for one term; `blocks.Blocks` describes the three arrays.
+
+    `docs` and `impacts` have the document and the impact of each posting, and `most` is the greatest impact.
 
     Return True, or False if the term's documents do not ascend; the row is then only partly filled.
     """

@@ -49,9 +49,10 @@ class Blocks:
         self.arrays = self.bits, self.ranks, self.bounds, self.row_of
 
     def add(self, terms: np.ndarray, postings: CodedPostings, most: np.ndarray) -> bool:
-        """Fill in rows for the frequent terms among `terms`, while there is room. `most` has their greatest impacts.
+        """Fill in rows for the frequent terms among `terms`, while there is room.
 
-        Return True, or False if the documents of a term do not ascend; the row of this term is then only partly filled.
+        `most` has the greatest impact of every term. Return True, or False if the documents of a term do not ascend;
+        the row of this term is then only partly filled.
         """
         from sublex.retrieval import block_kernels
 

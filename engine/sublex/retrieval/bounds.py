@@ -16,8 +16,9 @@ LEVELS = (10, 100, 1000)
 class ImpactBounds:
     """Three arrays of float32 that kernels read: `least`, `most` and `kth`.
 
-    `least` and `most` have the least and the greatest impact of each term; for a term without postings, the least is above
-    the greatest. `kth` has a row for each k of `LEVELS`: the impact that k postings of the term reach.
+    `least` and `most` have the least and the greatest impact of each term; for a term without postings, the least is
+    above the greatest. `kth` has a row for each k of `LEVELS`: each term's k-th best impact, or -inf for fewer than k
+    postings.
     """
 
     def __init__(self, least: np.ndarray, most: np.ndarray, kth: np.ndarray):
@@ -25,7 +26,7 @@ class ImpactBounds:
 
     @classmethod
     def unknown(cls, terms: int) -> ImpactBounds:
-        """Return arrays for this number of terms. They say that no bound is known yet."""
+        """Return the bounds of this number of terms, none of which is known yet."""
         shape = len(LEVELS), terms
         return cls(
             np.full(terms, np.inf, np.float32), np.full(terms, -np.inf, np.float32), np.full(shape, -np.inf, np.float32)
@@ -33,7 +34,10 @@ class ImpactBounds:
 
     @classmethod
     def stored(cls, folder: ComponentFolder, terms: int) -> ImpactBounds:
-        """Return stored bounds. Raise IndexCorrupt if their types or sizes do not fit this number of terms."""
+        """Return the bounds that a folder stores.
+
+        Raise IndexCorrupt if their dtypes or sizes do not fit this number of terms.
+        """
         for name, count in (("least", terms), ("most", terms), ("kth", terms * len(LEVELS))):
             folder.expect(name, ("<f4",), count)
         return cls(folder["least"].all(), folder["most"].all(), folder["kth"].all().reshape(len(LEVELS), terms))
@@ -47,7 +51,11 @@ class ImpactBounds:
         return max(float(self.most[terms].max(initial=0)), -float(self.least[terms].min(initial=0)))
 
     def near(self, depth: int) -> np.ndarray:
-        """Return for each term an impact that about `depth` of its postings reach; -inf if no such impact is known."""
+        """Return for each term an estimate of its impact at rank `depth`; -inf if there is none.
+
+        It is the k-th best impact for the largest k of LEVELS up to `depth`, or for the smallest k if all are larger.
+        There is none for a depth of at least the last of LEVELS.
+        """
         level = bisect_right(LEVELS, depth)
         return self.kth[max(0, level - 1)] if level < len(LEVELS) else self._no_kth
 

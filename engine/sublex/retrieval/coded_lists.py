@@ -25,11 +25,11 @@ MISSING, READY, ASKED, SETTLED = range(4)
 
 
 class CodedLists:
-    """The coded postings of the terms of one segment, and the bounds of each term's impacts.
+    """The coded postings of the terms of one segment, and the bounds of each term's impacts. A subclass defines `fill`.
 
-    `df` has the number of postings of each term, and `documents` is the number of documents. `compute` fills in the
-    impacts of terms, and `settle` prepares terms for a search. `stored` has two folders on disk, with coded documents
-    and coded impacts. If they exist, they are mapped into memory and nothing is computed. A subclass defines `fill`.
+    `df` has the number of postings of each term, and `documents` is the number of documents. `stored` has two folders
+    on disk, with the coded documents and the coded impacts; they are mapped into memory, and nothing is computed.
+    Without them, `compute` computes the impacts of terms. `settle` prepares terms for a search.
     """
 
     def __init__(self, df: np.ndarray, documents: int, stored: tuple[ComponentFolder, ComponentFolder] | None = None):
@@ -50,7 +50,7 @@ class CodedLists:
         return self._stored is not None
 
     def _map(self, documents: ComponentFolder, impacts: ComponentFolder) -> ImpactBounds | None:
-        """Use stored postings, and return their bounds. Return None if their types or sizes do not fit the segment."""
+        """Map stored postings, and return their bounds. Return None if dtypes or sizes do not fit the segment."""
         try:
             bounds = ImpactBounds.stored(impacts, len(self._df))
             self.postings.map(documents, impacts)
@@ -64,9 +64,9 @@ class CodedLists:
         return self.blocks.arrays
 
     def compute(self, terms: np.ndarray) -> None:
-        """Compute the missing impacts of the terms with these ordinals.
+        """Compute those impacts of the terms with these ordinals that are missing.
 
-        If impacts are stored, verify their checksums instead.
+        If impacts are stored, verify the stored postings of these terms instead.
         """
         # `bytes.count` is faster than an array comparison followed by `all`.
         if not self._state[terms].tobytes().count(MISSING):
@@ -84,10 +84,9 @@ class CodedLists:
             self._state[missing] = READY
 
     def settle(self, terms: np.ndarray) -> None:
-        """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.
+        """Prepare terms for a search: compute missing impacts, and give frequent terms their rows in the blocks.
 
-        The row of a term is filled in at the second search for the term. One search without the row takes less time than
-        filling in the row.
+        A term gets its row at its second search, because filling in the row takes longer than one search without it.
         """
         if self._state[terms].tobytes().count(SETTLED) == len(terms):
             return
@@ -107,8 +106,11 @@ class CodedLists:
         return found[np.diff(found, prepend=-1) > 0]
 
     def fill(self, terms: np.ndarray) -> None:
-        """Write the postings of some terms by `postings.put`. The terms are distinct and ascending."""
+        """Compute the impacts of some terms, and write their postings by `postings.put`.
+
+        The terms are distinct and ascending.
+        """
         raise NotImplementedError
 
     def release(self) -> None:
-        """Give back the memory of the uncoded postings, now that the coded postings are in memory."""
+        """Free the memory of the uncoded postings, now that the coded postings are in memory."""

@@ -35,13 +35,12 @@ class Feedback:
         # These arrays are read-only, because a plugin or a user's function could otherwise change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
-        # The caches of the operators to which this context gave numbers. The term table may use a newer cache by now.
+        # The caches from which this context took numbers of operators. The term table may use a newer cache by now.
         self._operators: list[OperatorCache] = []
 
     def _numbers_of(self, docnos: Collection[str]) -> np.ndarray:
         """Return the numbers of the documents with these docnos, ascending, without those that the index lacks."""
-        found = {self.hits.snapshot.doc(docno) for docno in docnos} - {None}
-        return read_only(np.array(sorted(doc for doc in found if doc is not None), np.int32))
+        return read_only(self.hits.snapshot.docs_of(docnos))
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term; -1 for a term that no live document contains. A term may be an operator."""

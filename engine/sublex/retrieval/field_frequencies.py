@@ -42,9 +42,10 @@ def statistics_for(ranker: Ranker, snapshot: Snapshot) -> Any:
 
 
 def of_words(segment: Segment, fields: Sequence[str], terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
-    """Return the frequencies of words in fields, for the postings in the order of `segment.gather(terms)`.
+    """Return the frequencies of words in fields: a row for each field, a column for each posting of the words.
 
-    `tfs` has the frequencies that `gather` returns.
+    `terms` has the ordinals of the words. The postings are those of `segment.gather(terms)`, in the same order, and
+    `tfs` has the frequencies that it returns.
     """
     return np.stack([segment.field_tfs(field, terms, tfs) for field in fields])
 
@@ -52,9 +53,10 @@ def of_words(segment: Segment, fields: Sequence[str], terms: np.ndarray, tfs: np
 def of_operators(
     table: TermTable, k: int, fields: Sequence[str], operators: Sequence[Operator], counts: np.ndarray, docs: np.ndarray
 ) -> np.ndarray:
-    """Return the frequencies of operators in fields, for their postings in segment k, one operator after the other.
+    """Return the frequencies of operators in fields: a row for each field, a column for each posting in segment k.
 
-    `counts` has the number of postings of each operator, and `docs` the document of each posting.
+    `counts` has the number of postings of each operator, and `docs` the document of each posting, one operator after
+    the other.
     """
     parts = [[_within(field, operator) for operator in operators] for field in fields]
     there = [part for own in parts for part in own if part is not None]
@@ -71,7 +73,10 @@ def of_operators(
 
 
 def _within(field: str, part: str) -> Any:
-    """Return an operator for the occurrences of `part` within a field; None if all parts of `part` ask for other fields."""
+    """Return an operator that stands for the occurrences of the term `part` in a field.
+
+    None if all parts of `part` are restricted to other fields.
+    """
     if not isinstance(part, Operator) or part.fields <= {field}:
         return within(field, part)
     if part.kind is not OperatorKind.SYNONYMS:

@@ -22,7 +22,7 @@ from sublex.retrieval.passages import passages_of
 from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
-# Words for the message about an index without stored texts: they say what needs the texts.
+# The part of the message about an index without stored texts that says what the texts are needed for.
 PURPOSE = "has the titles, texts and fields of hits"
 
 
@@ -87,8 +87,8 @@ class Hits(InParts):
     """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
 
     Docnos, titles, texts, fields and passages are read from the snapshot only when they are asked for. Hits keep their
-    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, by which passages
-    are chosen. `asked` is the query before them. Both are None for hits that no search found.
+    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders; passages are
+    chosen by it. `asked` is the query before all expanders. Both are None for hits that no search found.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Hits(InParts):
 
     # The shards of a cluster whose documents may be missing, because they did not answer: see `Index.launch`.
     lost_shards: tuple[str, ...] = ()
-    # The docnos of unpickled hits, which are known without the index.
+    # The docnos of unpickled hits. They were stored with the hits, so no index is needed to read them.
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -128,10 +128,10 @@ class Hits(InParts):
         return next(self._part(slice(place, place + 1)))
 
     def _part(self, places: slice) -> Iterator[Hit]:
-        """Yield some of the hits."""
-        numbers, docs, scores = range(len(self))[places], self.docs[places].tolist(), self.scores[places].tolist()
-        for place, doc, score in zip(numbers, docs, scores, strict=True):
-            docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[place]
+        """Yield the hits at the places of a slice."""
+        numbers, docs, scores = range(len(self))[places], self.docs[places], self.scores[places].tolist()
+        docnos = self.snapshot.docnos(docs) if self._docnos is None else [self._docnos[place] for place in numbers]
+        for place, docno, score, doc in zip(numbers, docnos, scores, docs.tolist(), strict=True):
             yield _hit((place + 1, docno, score, doc), self)
 
     def __iter__(self) -> Iterator[Hit]:
@@ -188,6 +188,8 @@ class Hits(InParts):
     def passage(self, doc: int) -> str:
         """Return about 200 characters of a document's text: the part that matches the query best.
 
+        Words of the user count before words that an expander added.
+
         If the text has no word of the query, the passage comes from another field that the query asks for and that has such
         a word. Without a query, it is the beginning of the text.
         """
@@ -195,7 +197,8 @@ class Hits(InParts):
 
     def _passages(self, docs: Sequence[int]) -> list[str]:
         terms = self.query.weights() if self.query else {}
-        found = passages_of((self.document(doc) for doc in docs), self.snapshot.analyzer, terms)
+        own = self.asked.weights() if self.asked else {}
+        found = passages_of((self.document(doc) for doc in docs), self.snapshot.analyzer, terms, own)
         return [best.text for _, best in found]
 
     @property
@@ -216,7 +219,7 @@ class Hits(InParts):
         """The docnos, best first."""
         if self._docnos is not None:
             return self._docnos.tolist()
-        return [self.snapshot.docno(doc) for doc in self.docs.tolist()]
+        return self.snapshot.docnos(self.docs)
 
     @property
     def titles(self) -> list[str]:
@@ -230,12 +233,12 @@ class Hits(InParts):
 
     @property
     def fields(self) -> list[Mapping[str, Any]]:
-        """The other stored values of each document by name, best first."""
+        """For each document, best first, its other stored values by name."""
         return [hit.fields for hit in self]
 
     @property
     def passages(self) -> list[str]:
-        """The passage of each document that matches the query best, best document first."""
+        """For each document, best first, the part of its text that matches the query best."""
         return self._passages(self.docs.tolist())
 
     @classmethod

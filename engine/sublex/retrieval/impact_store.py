@@ -1,8 +1,8 @@
-"""Stored impacts: the impacts of chosen rankers on disk.
+"""Stored impacts: the impacts of chosen rankers, the declared rankers, on disk. Every commit stores them anew.
 
-They are derived data, which can be deleted and computed again. Each segment has one file with the documents of all
-postings, in two bytes for each posting; all rankers share this file. Each ranker also has a file with codes of impacts,
-mostly one or two bytes for each posting. `coding` describes both files.
+Stored impacts are derived data, which can be deleted and computed again. Each segment has one file with the documents
+of all postings, in two bytes for each posting; all rankers share this file. Each ranker also has a file with codes of
+impacts, mostly one or two bytes for each posting. `coding` describes both files.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sublex.index.snapshot import Snapshot
 if TYPE_CHECKING:
     from sublex.retrieval.searcher import Searcher
 
+# The file with the printed forms of the declared rankers.
 DECLARED = "declared.json"
 # A function that takes the printed form of a ranker and returns its searcher.
 SearcherOf = Callable[[str], "Searcher"]
@@ -53,7 +54,7 @@ def _folder(snapshot: Snapshot, kind: str, parts: list[str]) -> Directory:
 
 
 def declared(root: Path) -> list[str]:
-    """Return the printed forms of the rankers whose impacts are stored after every commit; [] if the list is unreadable."""
+    """Return the printed forms of the declared rankers; [] if there are none, or if the list is unreadable."""
     try:
         names = json.loads(derived.folder_of(root).read(DECLARED))
     except (OSError, ValueError, RecursionError, IndexCorrupt):
@@ -82,9 +83,10 @@ def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) ->
 
 
 def refresh(snapshot: Snapshot, searcher_of: SearcherOf, say: Callable[[str], None]) -> None:
-    """Store the impacts of the declared rankers.
+    """Store the impacts of the declared rankers, and remove all other derived data.
 
-    If this fails, `say` gets a message. No error is raised, because the index is committed already.
+    If a ranker's impacts cannot be stored, `say` gets a message. No error is raised, because the index is committed
+    already.
     """
     kept = {documents_folder(snapshot, segment) for segment in snapshot.segments}
     for name in declared(snapshot.path):
@@ -98,7 +100,7 @@ def refresh(snapshot: Snapshot, searcher_of: SearcherOf, say: Callable[[str], No
 
 
 def sizes(snapshot: Snapshot, searcher_of: SearcherOf) -> dict[str, int]:
-    """Return the bytes on disk of each declared ranker's impacts, and of the document numbers that they share."""
+    """Return the bytes on disk of each declared ranker's impacts, and of the document numbers, named "documents"."""
     folders: dict[str, list[Directory]] = {}
     for name in declared(snapshot.path):
         with suppress(SublexError):

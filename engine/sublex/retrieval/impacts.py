@@ -29,7 +29,10 @@ class Impacts(CodedLists):
         super().__init__(segment.df, segment.docs, stored)
 
     def write(self, documents: Directory, impacts: Directory) -> None:
-        """Compute the impacts of all terms, and write documents and impacts to two folders, which must be new."""
+        """Compute the impacts of all terms, and write documents and impacts to two folders.
+
+        A folder that exists is kept.
+        """
         self.compute(np.arange(len(self._state)))
         if derived.read(documents) is None:
             derived.write(documents, self.postings.stored_documents())
@@ -37,7 +40,7 @@ class Impacts(CodedLists):
             derived.write(impacts, self.postings.stored_impacts() | self.bounds.arrays())
 
     def fill(self, terms: np.ndarray) -> None:
-        """Compute the impacts of some terms."""
+        """Compute the impacts of terms, given by their ordinals, and write their postings."""
         docs, tfs = self.segment.gather(terms)
         if self.fields:
             tfs = of_words(self.segment, self.fields, terms, tfs)
@@ -45,7 +48,7 @@ class Impacts(CodedLists):
         self.postings.put(terms, docs, numbers, *pairs, self.bounds)
 
     def release(self) -> None:
-        """Give back the memory of the segment's uncoded postings."""
+        """Free the memory of the segment's uncoded postings."""
         self.segment.release()
 
     def _stats(self, terms: np.ndarray | slice) -> TermStats:
@@ -57,7 +60,7 @@ class Impacts(CodedLists):
     ) -> tuple[Pairs, np.ndarray]:
         """Return the pairs of terms that are not in the segment's lexicon, such as operators.
 
-        `PairScores.of` describes the result. For a ranker with fields, `tfs` has a row for each field.
+        `PairScores.of` describes the arguments and the result.
         """
         with self._lock:
             return self._scores.of(counts, term, docs, tfs, np.dtype(np.float32))

@@ -26,7 +26,7 @@ from sublex.tools.compiled import inner, kernel
 FIRST, COUNT, BITS_ROW, LONGEST, COLUMNS = 0, 1, 2, 3, 4
 # The kinds of operators. For `combine`, a WINDOW whose parts are all words has the kind WORDS.
 ORDERED, WINDOW, SYNONYMS, WORDS = 0, 1, 2, 3
-# Numbers that stand in the place of a part: for a gap, and for a word that the segment lacks.
+# Where parts are given by the rows of their words, GAP stands for a gap, and LACKING for a word that the segment lacks.
 GAP, LACKING = -2, -1
 # The number of candidates that are collected before their marks are read.
 CANDIDATES = 1 << 10
@@ -84,14 +84,14 @@ def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs,
 
 @inner
 def _turned(mark, steps):
-    """Return the mark that positions have after `steps`, from 0 to 63, is added to each. `mark` is their mark now."""
+    """Return the mark of positions, given by their mark, after `steps` (0 to 63) is added to each position."""
     left = np.uint64(steps)
     return mark << left | mark >> (np.uint64(64) - left & np.uint64(63))
 
 
 @inner
 def _spread(mark, nearest, farthest):
-    """Return the mark of all positions that are `nearest` to `farthest` steps after a position of a mark."""
+    """Return the mark of all positions that are `nearest` to `farthest` after any position in `mark`."""
     if farthest - nearest >= 63:
         return ~np.uint64(0)
     mark, done = _turned(mark, nearest & 63), np.int64(1)
@@ -104,11 +104,13 @@ def _spread(mark, nearest, farthest):
 
 @inner
 def _read_parts(parts, width, entries, slots, nearest, farthest, rows, needed, order):
-    """Fill in the description of one operator whose parts are words and gaps. Return its numbers of parts and of words.
+    """Describe one operator whose parts are words and gaps.
 
-    For each part, `slots` gets the number of its word among the distinct words, and `nearest` and `farthest` get the least
-    and the greatest distance from the part before. For each distinct word, `rows` gets the row and `needed` the number of
-    parts. `order` gets the distinct words, rarest first. The number of words is -1 if the segment lacks a word.
+    Return its number of parts that are words, and of distinct words. The number of distinct words is -1 if the segment
+    lacks a word. For each part that is a word, `slots` gets the number of its word among the distinct words, and
+    `nearest` and `farthest` get the least and the greatest distance from the word before. For each distinct word,
+    `rows` gets its row in `entries`, and `needed` its number of parts. `order` gets the numbers of the distinct words,
+    rarest first.
     """
     n, words, gaps = 0, 0, np.int64(0)
     for part in parts:
@@ -139,8 +141,9 @@ def _read_parts(parts, width, entries, slots, nearest, farthest, rows, needed, o
 def _count_ordered(slots, nearest, farthest, n, at, starts, positions, chain):
     """Return the number of occurrences of an operator ORDERED in a document. Word w has the posting at[w].
 
-    `chain` is scratch space for the occurrences of the first parts: their begins and ends, before and after the next
-    part is added. If several occurrences end at the same place, it has the one that begins last.
+    `_read_parts` has filled in `slots`, `nearest` and `farthest` for the n parts that are words. `chain` is scratch
+    space for the occurrences of the first parts: their begins and ends, before and after the next part is added. If
+    several occurrences end at the same place, it has the one that begins last.
     """
     old, new, size = np.uint64(0), np.uint64(2), np.uint64(0)
     one, count, last = np.uint64(1), np.int64(0), np.int64(-1)
@@ -235,9 +238,9 @@ def _count_in_window(width, needed, words, at, starts, positions, events, seen):
 def _near(ordered, width, slots, nearest, farthest, parts, found, postings, marks, chosen, reached):
     """Write to `chosen` the candidates in which the marks allow an occurrence. Return their number.
 
-    There are `found` candidates; word w has the posting postings[w, c] in candidate c. For an operator ORDERED, `slots`
-    has the word of each part. `reached` gets marks of the ends of the first parts; for an operator WINDOW, of the places
-    near the first word.
+    There are `found` candidates; word w has the posting postings[w, c] in candidate c. For an operator ORDERED,
+    `slots` has the word of each part. `reached` is scratch space: for an operator ORDERED, the marks of the places
+    where the parts so far can end; for an operator WINDOW, the marks of the places near the first word.
     """
     first = postings[slots[0] if ordered else 0]
     for c in range(found):
@@ -424,8 +427,9 @@ def _next_end(begins_in, ends_in, i, stop, after):
 def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least, chain):
     """Write the intervals of an operator WINDOW in a document to the first rows of `chain`. Return their number.
 
-    Part p has the intervals from first[p] to stop[p]; first[p] moves on. For a begin, `least` gets a number for each set of
-    parts: the earliest end of intervals of these parts that share no position and do not begin before the begin.
+    Part p has the intervals from first[p] to stop[p]; first[p] moves on. `least` is scratch space with a place for
+    each set of parts. For the present begin, it has the earliest end of intervals, one for each part of the set, that
+    share no position and do not begin earlier.
     """
     n = found = 0
     for p in range(parts):
@@ -592,7 +596,10 @@ def combine(
 
 @kernel((I32, I64, I32, I32, FLAGS, I32, I32), before="operators")
 def count(docs, starts, begins, ends, dead, docs_out, tfs_out):
-    """Write the number of intervals without overlap in each live document. Return the number of documents."""
+    """Count the intervals without overlap in each live document. Write documents and counts, and return their number.
+
+    The intervals are given as in `operators.Intervals`; `dead` marks deleted documents.
+    """
     n = np.int64(0)
     for d in range(len(docs)):
         if not dead[docs[d]]:

@@ -1,6 +1,7 @@
 """Operators: the postings of query terms that are made of other terms, computed when a query first asks for them.
 
-The postings of recent operators are kept in memory, up to a limit. They are never stored.
+The postings of recent operators are kept in memory, up to a limit. They are never stored. A part of an operator is a
+word or another operator; an operator with operators among its parts is called nested.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ NumbersOf = Callable[[Sequence[str]], list[int]]
 
 
 class Intervals(NamedTuple):
-    """The intervals of a part in a segment.
+    """The occurrences of a word or an operator in a segment, as intervals of positions.
 
     `docs` has the documents, ascending. The intervals of the document at place d have the numbers from starts[d] to
     starts[d + 1] - 1 in `begins` and `ends`. `starts` has one item more than `docs`.
@@ -56,27 +57,31 @@ class PostingsOfOperators(NamedTuple):
 
 
 class TooManyPositions(Exception):
-    """The nested operators of some queries read more positions than POSITIONS_OF_A_QUERY."""
+    """Raised when nested operators read more positions than POSITIONS_OF_A_QUERY."""
 
 
 class SegmentIntervals:
-    """The intervals of words and operators in one segment that nested operators have read, in `intervals`."""
+    """The intervals that nested operators have read in the present segment, by term, and a count of positions.
+
+    Positions are counted over all segments.
+    """
 
     def __init__(self) -> None:
         self.intervals: dict[str, Intervals] = {}
         self._positions = 0
 
     def count(self, positions: int) -> None:
-        """Count positions before they are read. Raise TooManyPositions if the total is too large."""
+        """Add to the number of positions, before they are read. Raise TooManyPositions if the total is too large."""
         self._positions += positions
         if self._positions > POSITIONS_OF_A_QUERY:
             raise TooManyPositions
 
 
 class OperatorCache:
-    """Operators with their postings. `numbers` begin at `first`; operators that no live document holds have no number.
+    """Operators with their postings.
 
-    Operators are added, but never removed. So threads may read earlier operators while operators are added.
+    Their numbers ascend from `first`; an operator that no live document holds has none. Operators are added, but never
+    removed, so other threads may read existing operators while new ones are added.
     """
 
     def __init__(self, first: int, segments: int, operators: int, postings: int):
@@ -105,7 +110,7 @@ class OperatorCache:
         return TermStats(self.df[numbers - self.first], self.cf[numbers - self.first])
 
     def count(self, numbers: np.ndarray, k: int) -> int:
-        """Return the number of postings of operators in segment k."""
+        """Return the number of postings of operators in segment k, all together."""
         return int(self._counts[k, numbers - self.first].sum())
 
     def has_room(self, operators: int, postings: int) -> bool:
@@ -162,8 +167,9 @@ class OperatorTable:
     def find(self, operators: Sequence[Operator], alone: bool = True) -> OperatorCache | None:
         """Return a cache that has all of `operators`. Raise IndexProblem if they need positions, but the index has none.
 
-        Return None if they have too many postings to be kept together. The operators of one query `alone` may have more
-        postings; if they have more than POSTINGS_OF_A_QUERY, raise InputError.
+        `alone` says that the operators belong to a single query. Then they may have more postings than are kept, and
+        InputError is raised above POSTINGS_OF_A_QUERY. Otherwise, return None if they have too many postings to be kept
+        together.
         """
         while True:
             known = self.known
@@ -191,7 +197,7 @@ class OperatorTable:
                     return self._replace(whole, found)
 
     def _replace(self, operators: Sequence[Operator], found: Sequence[PostingsOfOperators]) -> OperatorCache:
-        """Return a new cache whose first operators are these. It replaces the cache that is full."""
+        """Replace the full cache by a new one that has only these operators, and return the new one."""
         first = self.known.first + len(self.known.operators)
         known = OperatorCache(first, len(found), max(KEPT_OPERATORS, len(operators)), max(KEPT_POSTINGS, _size(found)))
         known.add(operators, found)
@@ -201,7 +207,11 @@ class OperatorTable:
     # Postings.
 
     def _compute(self, operators: Sequence[Operator], alone: bool) -> list[PostingsOfOperators] | None:
-        """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
+        """Return the postings of operators in each segment.
+
+        If there are too many, raise InputError if the operators belong to one query (`alone`), and otherwise return
+        None.
+        """
         reader = next((operator for operator in operators if operator.reads_positions), None)
         if reader and "positions" not in self._snapshot.store:
             # The words of the message are made only here, since making them takes a tenth of the time of a search.
@@ -294,7 +304,10 @@ class OperatorTable:
         return PostingsOfOperators(docs[:n], tfs[:n], counts, totals)
 
     def _summed(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the postings in segment k of a word within a field, or of SYNONYMS of words, whose frequencies are added up."""
+        """Return the postings in segment k of an operator that reads no positions, by adding up frequencies of words.
+
+        It is FIELD of a word, or SYNONYMS of words and of words in fields.
+        """
         segment, wanted = self._snapshot.segments[k], dict.fromkeys(_counted(operator))
         by_field: dict[str, list[str]] = {}
         for field, word in wanted:
@@ -335,7 +348,7 @@ class OperatorTable:
         return found
 
     def _combined(self, k: int, operator: Operator, reading: SegmentIntervals) -> Intervals:
-        """Return the intervals of an operator in segment k, made of the intervals of its parts."""
+        """Return the intervals of an operator in segment k, computed from the intervals of its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
         if operator.kind is OperatorKind.FIELD:

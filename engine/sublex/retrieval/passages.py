@@ -40,17 +40,17 @@ class _Match(NamedTuple):
 
 
 def passages_of(
-    documents: Iterable[Document], analyzer: Analyzer, terms: Collection[str]
+    documents: Iterable[Document], analyzer: Analyzer, terms: Collection[str], first: Collection[str] = ()
 ) -> Iterator[tuple[Document, Passage]]:
-    """Yield each document with the passage of its text.
+    """Yield each document with the passage of its text. `first` has the terms that count before all others.
 
-    If a text has no query term, look into the document's other fields that the query asks for.
+    If the text has no query term, the passage comes from another field that the query asks for.
     """
     asked = {name for term in terms if isinstance(term, Operator) for name in term.fields}
     others = sorted(asked - {TITLE, TEXT})
     left = iter(documents)
     while some := list(islice(left, TOGETHER)):
-        found = passages([document.text for document in some], analyzer, terms)
+        found = passages([document.text for document in some], analyzer, terms, first=first)
         for document, best in zip(some, found, strict=True):
             yield document, best if best.spans else _passage_of_fields(document, others, analyzer, terms) or best
 
@@ -67,7 +67,7 @@ def _passage_of_fields(
 
 
 def title_spans(title: str, analyzer: Analyzer, terms: Collection[str]) -> tuple[tuple[int, int], ...]:
-    """Return the places of the words of a title that a query asks for in titles, in characters."""
+    """Return the places, in characters, of the words in a title that the query asks for in titles."""
     asked = [term for term in terms if isinstance(term, Operator) and TITLE in term.fields]
     # `passage` replaces white space by a single space, so places would differ in a title with other white space.
     if not asked or title != " ".join(title.split()):
@@ -81,9 +81,16 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
 
 
 def passages(
-    texts: Sequence[str], analyzer: Analyzer, terms: Collection[str], width: int = WIDTH, field: str = TEXT
+    texts: Sequence[str],
+    analyzer: Analyzer,
+    terms: Collection[str],
+    width: int = WIDTH,
+    field: str = TEXT,
+    first: Collection[str] = (),
 ) -> list[Passage]:
     """Return about `width` characters of each text: the part with the most different terms.
+
+    Terms in `first`, such as the words of the user among those of an expander, count before all others.
 
     If several parts have this number of terms, the part with the most matches is returned, and of these the first part.
     The passage begins and ends at a space if there is one nearby. White space becomes a single space. An ellipsis marks
@@ -106,14 +113,14 @@ def passages(
         if operators:
             positions = _positions(cut, number)
             matches, marks = _with_operators(positions, words, operators, matches, field)
-        found.append(_around(text, matches, marks, width))
+        found.append(_around(text, matches, marks, width, frozenset(first)))
     return found
 
 
 def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
-    """Return the matches of the wanted terms, by the number of the raw token that has them, in order.
+    """Return the matches of the wanted terms in each distinct raw token, by the token's number.
 
-    The places of a match are characters of the raw token.
+    Tokens without a match are left out. The places of a match are characters within the raw token.
     """
     found = {}
     for number, joined in enumerate(cut.joined):
@@ -125,9 +132,14 @@ def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
     return found
 
 
-def _around(text: str, matches: list[_Match], marks: list[_Match], width: int) -> Passage:
-    """Return the passage of a text with most of the matches, and the marks that lie in it."""
-    begin = _start(text, _densest(matches, width), width)
+def _around(
+    text: str, matches: list[_Match], marks: list[_Match], width: int, first: frozenset[str] = frozenset()
+) -> Passage:
+    """Return the passage of a text with the most different terms of `matches`, those of `first` before all others.
+
+    Its spans are the `marks` that lie in it.
+    """
+    begin = _start(text, _densest(matches, width, first), width)
     end = begin + width
     if end < len(text):
         space = text.rfind(" ", begin + width // 2, end + 1)
@@ -203,9 +215,9 @@ def _is_in(reach: tuple[list[int], list[int]] | None, match: _Match) -> bool:
 
 
 def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
-    """Yield the match of each term of a token, in characters of the token.
+    """Yield the match of each term of a raw token, in characters of the token.
 
-    A match is the whole token if the token has a single term, or if the term is not spelt as in the token.
+    The match is the whole token if the token has a single term, or if the term does not occur in it letter by letter.
     """
     lower, at = raw.lower(), 0
     for term in terms:
@@ -225,23 +237,27 @@ def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
+def _densest(matches: list[_Match], width: int, preferred: frozenset[str]) -> tuple[int, int]:
     """Return the begin and end of the best sequence of matches that is no longer than `width`; (0, 0) without matches.
 
-    The best sequence has the most different terms. If several have this number of terms, it has the most matches. If several
-    have this number of matches, it is the first.
+    The best sequence has the most different terms, preferred ones before others. If several have this number of terms, it
+    has the most matches. If several have this number of matches, it is the first.
     """
-    best, place, first, different = (0, 0), (0, 0), 0, 0
+    best, place, first = (0, 0, 0), (0, 0), 0
+    # The numbers of different preferred and other terms in the sequence.
+    different = [0, 0]
     inside: dict[str, int] = {}
     for last, match in enumerate(matches):
-        different += not inside.get(match.term)
+        if not inside.get(match.term):
+            different[match.term not in preferred] += 1
         inside[match.term] = inside.get(match.term, 0) + 1
         while first < last and match.end - matches[first].begin > width:
             left = matches[first].term
             inside[left] -= 1
-            different -= not inside[left]
+            if not inside[left]:
+                different[left not in preferred] -= 1
             first += 1
-        quality = (different, last - first + 1)
+        quality = (different[0], different[1], last - first + 1)
         if quality > best:
             best, place = quality, (matches[first].begin, match.end)
     return place

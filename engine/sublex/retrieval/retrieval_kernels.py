@@ -65,8 +65,9 @@ LOWEST = -1.7976931348623157e308
 def _first_threshold(terms, weights, least, most, kth):
     """Return a score that at least k documents reach; LOWEST if no such score is known.
 
-    For each term there are k documents whose impact is at least the k-th best impact of the term. Their scores are at
-    least this impact times the term's weight, minus the most that the other terms can subtract.
+    `least`, `most` and `kth` have the least, greatest and k-th best impact of each term. For each term there are k
+    documents whose impact is at least the k-th best impact of the term. Their scores are at least this impact times
+    the term's weight, minus the most that the other terms can subtract.
     """
     threshold, lowered = LOWEST, 0.0
     for t in range(len(terms)):
@@ -87,10 +88,9 @@ def _first_threshold(terms, weights, least, most, kth):
 def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
     """Fill in `places` and `shares` for a query.
 
-    With `sort`, the terms are sorted by the most that they can add to a score, divided by their number of postings.
-
-    In this order, a sum may be rounded in another way than in the query's order. shares[REST, len(terms)] gets the largest
-    possible difference. It is 0 if the terms keep the query's order.
+    With `sort`, the terms are sorted by the most that they can add to a score, divided by their number of postings. In
+    this order, a sum may be rounded in another way than in the query's order. shares[REST, len(terms)] gets the
+    largest possible difference, which is 0 if the terms keep the query's order.
     """
     n, order, own, tops, magnitude = len(terms), places[AT], places[TERM], shares[TOP], 0.0
     for t in range(n):
@@ -164,7 +164,7 @@ def _best(
     """Write the keys of the best documents for one query to `keys`, in no order. Only documents that pass count.
 
     Return the number of keys, at most k, and the new threshold. Only the first `limit` of every SPAN documents are
-    searched. Between windows all `sums` are 0 and all `noted` are false.
+    searched. Between windows all `sums` are 0 and all `noted` are false. `retrieve` describes the other arguments.
     """
     # This is one long function, because a call for each window with all these arrays would take 2 to 6 % of the time.
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
@@ -236,7 +236,10 @@ def _best(
 
 @inner
 def _enough(documents, k):
-    """Return a number n: if n documents of the sample reach a score, at least k of all documents very likely reach it too."""
+    """Return a number n: if n documents of the sample reach a score, very likely at least k of all documents reach it.
+
+    `documents` is the number of all documents.
+    """
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
     # At most one of 80 random samples contains n of the k - 1 best documents. (Of all k up to 1,000, 12 is the worst.)

@@ -119,7 +119,7 @@ class Searcher(Uncopied):
 
     @cached_property
     def impacts(self) -> list[Impacts]:
-        """For each segment, what this ranker gives to each posting, read from disk or computed when it is needed."""
+        """The impacts of each segment's postings, read from disk or computed when they are needed."""
         impacts = []
         for k, segment in enumerate(self.snapshot.segments):
             folders = [derived.read(path) if self.name else None for path in self._folders(segment)]

@@ -24,8 +24,8 @@ class SpaceTerms:
     """The terms of a space; for a `SpaceSearcher`, it takes the place of a `TermTable`.
 
     The number of a term is the number of its column, in all segments. `df` has the number of documents with each term.
-    `places` has each term's place in the order in which the parts of a score are added up: rare terms come first, and terms
-    of equal df are in the order of their numbers. A term that no live document has gets -1.
+    `places` has each term's place in the order in which a score is summed: rare terms come first, and terms of equal df
+    are in the order of their numbers. A term that no live document has gets -1.
     """
 
     def __init__(self, lists: Sequence[WeightLists]):
@@ -55,7 +55,7 @@ class SpaceSearcher(Searcher):
         return self._lists
 
     def _weighted(self, queries: Sequence[Mapping[int, float]]) -> WeightedTerms:  # type: ignore[override]
-        """Return the terms of all queries, in the order in which their parts are added up."""
+        """Return the terms of all queries, each query's in the order in which its score is summed."""
         sizes = [*map(len, queries)]
         terms = np.fromiter(chain.from_iterable(queries), np.int64, sum(sizes))
         weights = np.fromiter(chain.from_iterable(query.values() for query in queries), np.float64, len(terms))

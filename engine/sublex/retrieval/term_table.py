@@ -27,7 +27,8 @@ _NONE = np.empty(0, np.int32)
 class TermTable:
     """The numbers of terms, their statistics over all segments, and their ordinals in each segment.
 
-    A term is a word or an operator. The number of an operator is valid only with the cache of operators that `find` returns.
+    A term is a word or an operator. The number of an operator is valid only together with the cache that `find` returns
+    with it.
     """
 
     def __init__(self, snapshot: Snapshot):
@@ -44,10 +45,10 @@ class TermTable:
         return found[0]
 
     def find(self, terms: Collection[str], alone: bool = True) -> tuple[list[int], OperatorCache | None] | None:
-        """Return a pair: the number of each term, as `numbers` does, and a cache with the operators among the terms.
+        """Return the number of each term, as `numbers` does, and a cache with the operators among the terms.
 
-        Without operators, the pair has None in place of the cache. Return None in place of the pair if the operators of
-        several queries have too many postings to be kept together. With `alone`, the terms belong to one query.
+        The cache is None if there are no operators. `alone` says that the terms belong to a single query. If it is
+        false, return None in place of the pair when the operators have too many postings to be kept together.
         """
         known = self._number_of
         try:
@@ -95,7 +96,10 @@ class TermTable:
         return [self._snapshot.corpus.numbers.get(term, -1) for term in terms]
 
     def names(self, numbers: np.ndarray, operators: Sequence[OperatorCache] = ()) -> list[str]:
-        """Return the terms with these numbers. `operators` has the operators among them."""
+        """Return the terms with these numbers.
+
+        `operators` has the caches that gave numbers to the operators among them.
+        """
         known = self._name_of
         if len(known) > REMEMBERED:
             known = self._name_of = {}
@@ -138,7 +142,7 @@ class TermTable:
     def stats_of(self, numbers: np.ndarray, operators: Sequence[OperatorCache] = ()) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers.
 
-        `operators` has the operators among them.
+        `operators` has the caches that gave numbers to the operators among them.
         """
         inside = numbers < self.words
         if inside.all():
@@ -181,9 +185,9 @@ class TermTable:
         return self._snapshot.segments[k]
 
     def of_segment(self, k: int) -> TermStats:
-        """Return the statistics of the terms of segment k, in the order of its ordinals.
+        """Return the statistics of the terms that segment k has, in the order of its ordinals.
 
-        Documents and occurrences are counted in all segments.
+        Documents and occurrences are counted over all segments, not in segment k alone.
         """
         if len(self._snapshot.segments) == 1:
             return self.stats

@@ -17,9 +17,9 @@ Interval = tuple[int, int]
 
 
 def occurrences(part: str, places: Mapping[str, Sequence[int]], field: str = "text") -> list[Interval]:
-    """Return the occurrences of a term or an operator, ascending. An occurrence never contains another occurrence.
+    """Return the occurrences of a term or an operator in a text, ascending. No occurrence contains another one.
 
-    `places` has the positions of each term, ascending. The text is the text of the field `field`.
+    `places` has the positions of each term in the text, ascending. `field` is the field from which the text comes.
     """
     if not isinstance(part, Operator):
         return [(place, place) for place in places.get(part, ())]
@@ -47,7 +47,7 @@ def _in_order(part: Operator, places: Mapping[str, Sequence[int]], field: str) -
 def _after(before: Sequence[Interval], then: Sequence[Interval], least: int, most: int) -> list[Interval]:
     """Return the intervals that begin with an interval of `before` and end with an interval of `then`.
 
-    The second interval begins `least` to `most` positions after the end of the first.
+    The interval of `then` begins `least` to `most` positions after the end of the interval of `before`.
     """
     ends = [end for _, end in before]
     found = []

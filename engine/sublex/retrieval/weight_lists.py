@@ -45,7 +45,7 @@ class WeightLists(CodedLists):
         return rows.tocsc()
 
     def fill(self, terms: np.ndarray) -> None:
-        """Write the lists of some columns."""
+        """Write the posting lists of some columns, given by their numbers."""
         columns = self._by_column
         begins, sizes = columns.indptr[terms].astype(np.int64), self.df[terms]
         wanted = places(begins, sizes)
@@ -61,7 +61,7 @@ class WeightLists(CodedLists):
         )  # fmt: skip
 
     def release(self) -> None:
-        """Give back the memory of the rows that are sorted by column, if no list is missing."""
+        """Free the memory of the weights sorted by column, once the lists of all columns are written."""
         if not self._state.tobytes().count(0):
             vars(self).pop("_by_column", None)
 
@@ -72,5 +72,5 @@ class WeightLists(CodedLists):
 
 
 def _columns(rows: csr_array, dead: np.ndarray | None) -> np.ndarray:
-    """Return the columns of all weights of documents that are not deleted."""
+    """Return the column of each weight, without the weights of deleted documents; `dead` is None if there are none."""
     return rows.indices if dead is None else rows.indices[np.repeat(~dead, np.diff(rows.indptr))]

@@ -101,8 +101,8 @@ def fetch(docs, floats, lists, terms, at):
 def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
     """Return a function that adds the impacts of one term to the sums of the documents in a window.
 
-    The returned function itself returns the place of the term's next posting, and the new number of candidates. `impact_of`
-    returns the impact of a posting, and `need_of` the least sum with which a document becomes a candidate.
+    That function returns the place of the term's next posting, and the new number of candidates. `impact_of` gives the
+    impact of a posting, and `need_of` the least sum with which a document becomes a candidate.
     """
 
     @inner
@@ -127,7 +127,7 @@ def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> A
 def _window_adder(need_of: Callable[..., Any]) -> Any:
     """Return a function that adds the impacts of several terms to the sums of the documents in a window.
 
-    `need_of` returns the least sum with which a document becomes a candidate.
+    That function returns the number of candidates. `need_of` gives the least sum with which a document becomes one.
     """
     add_values = _list_adder(
         inner(lambda codes, floats, code, to_value: floats[to_value + np.uint64(codes[code])]), need_of

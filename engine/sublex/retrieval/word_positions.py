@@ -91,7 +91,10 @@ class PositionArrays:
 
 
 class WordPositions:
-    """The word positions of one segment. Several threads may use it at once. `share` is its share of the limits."""
+    """The word positions of one segment. Several threads may use it at once.
+
+    `share` is the part of DECODED_POSTINGS and DECODED_POSITIONS that this segment may use.
+    """
 
     def __init__(self, segment: Segment, share: float = 1.0):
         self._segment, self._lock = segment, Lock()
@@ -99,11 +102,11 @@ class WordPositions:
         self._arrays: PositionArrays | None = None
 
     def fits(self, ordinals: np.ndarray) -> bool:
-        """Return whether the arrays can hold these terms together."""
+        """Return whether these terms together stay within the limits of this segment."""
         return all(need <= limit for need, limit in zip(room_for(self._segment, ordinals), self._limits, strict=True))
 
     def get(self, ordinals: np.ndarray) -> PositionArrays:
-        """Return arrays that have all of these terms. The terms must be distinct."""
+        """Return arrays that hold all of these terms, which must be distinct. Missing terms are decoded first."""
         with self._lock:
             arrays = self._arrays
             missing = ordinals if arrays is None else ordinals[arrays.rows(ordinals) < 0]

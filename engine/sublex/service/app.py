@@ -75,7 +75,7 @@ class App:
             await self._refuse(scope, send, self.server.named(problem_of(error)))
 
     def _endpoint(self, scope: Scope) -> Any:
-        """Return what answers the path of a request. Raise Refused for an unknown path or a wrong method."""
+        """Return the endpoint for the path of a request. Raise Refused for an unknown path or a wrong method."""
         for route in self.routes.router.routes:
             match, child = route.matches(scope)
             if match is Match.FULL:
@@ -129,7 +129,10 @@ class App:
         return await answered(self.pool, call, self.server.limits.seconds, receive)
 
     async def _body(self, served: Served, scope: Scope, receive: Receive) -> Mapping[str, Any]:
-        """Return the object in the body of a request. Raise Refused for a body that is none, too large or cut."""
+        """Return the JSON object in the body of a request.
+
+        Raise Refused for another body, and if it is too large or cut.
+        """
         kind = dict(scope["headers"]).get(b"content-type", b"").split(b";")[0].strip().lower()
         if kind != JSON:
             raise Refused(415, "The body is no JSON; send an object with the Content-Type application/json.")
@@ -189,7 +192,7 @@ class App:
         await self._send(send, 200, JSON, self.schema)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send a file of the page."""
+        """Answer a request for a file of the page."""
         name = scope["path_params"].get("name") or "index.html"
         found = self.files.get(name)
         if found is None:
@@ -239,7 +242,7 @@ class _Endpoint:
 
 
 def _query(scope: Scope) -> dict[str, list[str]]:
-    """Return the fields of a query string, each with its texts. Raise Refused for one that is too long or no UTF-8."""
+    """Return the fields of a query string, each with its texts. Raise Refused if it is too long or not UTF-8."""
     text = scope["query_string"]
     if not text:
         return {}
@@ -259,7 +262,7 @@ def _query(scope: Scope) -> dict[str, list[str]]:
 
 
 def _other_method(sentence: str, methods: list[str]) -> Refused:
-    """Return the refusal of a method; a sentence says why, and what to send instead is added to it."""
+    """Return the refusal of an HTTP method. `sentence` says why; the allowed `methods` are added to it."""
     return Refused(405, f"{sentence}; send it by {' or '.join(methods)}.", ((b"allow", ", ".join(methods).encode()),))
 
 
@@ -268,7 +271,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _without_generation(scope: Scope) -> str:
-    """Return the link of a request to the current generation."""
+    """Return the link of a request without its generation, so that it leads to the current one."""
     pairs = [(name, value) for name, values in _query(scope).items() for value in values if name != "generation"]
     return f"{scope['path']}?{urllib.parse.urlencode(pairs)}".rstrip("?")
 
@@ -283,5 +286,5 @@ def _files(folder: Path, server: Server) -> dict[str, bytes]:
 
 
 def _sent(name: str, data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return a file as it is sent: type, tag and content."""
+    """Return the content type, the ETag and the content of a file."""
     return TYPES[Path(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:16]}"'.encode(), data

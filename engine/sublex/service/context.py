@@ -60,7 +60,7 @@ class RequestContext(OperationContext):
 
     @property
     def names_index(self) -> bool:
-        """No: what a text is analysed by may be chosen although there is an index."""
+        """Always false, so that a request may choose an analyzer although there is an index."""
         return False
 
     @property
@@ -69,7 +69,7 @@ class RequestContext(OperationContext):
         return self.index.path
 
     def open(self, name: str, allow_uncovered: bool = False) -> None:
-        """Nothing: the index is open already."""
+        """Do nothing: the index is open already."""
 
     def say(self, *messages: str) -> None:
         """Keep sentences for the notes of the answer."""

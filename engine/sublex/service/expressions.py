@@ -1,4 +1,4 @@
-"""Expressions of requests: each is read before anything is done, so that a mistake names its parameter, and it may cost so much."""
+"""Check the expressions of a request before anything is done: errors name the parameter, and the cost is limited."""
 
 from __future__ import annotations
 

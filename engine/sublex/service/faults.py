@@ -1,4 +1,4 @@
-"""Which parameter of a request an error is about, found after the fact, so that sound requests pay nothing for it."""
+"""Find the parameter of a request that an error is about. This is done only after an error, to save time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sublex.service.context import RequestContext
     from sublex.service.fields import RequestField
 
-# The fields that can hold a thing that is unknown.
+# For each class of errors about an unknown name: the fields that may hold the name.
 HOLDERS: dict[type[SublexError], tuple[str, ...]] = {
     UnknownDocument: ("docno", "versus", "docnos"), UnknownTopic: ("topic",),
 }  # fmt: skip
@@ -21,7 +21,7 @@ HOLDERS: dict[type[SublexError], tuple[str, ...]] = {
 def at_fault(
     error: SublexError, fields: Iterable[RequestField], values: Mapping[str, Any], context: RequestContext
 ) -> Refused:
-    """Return an error as a refusal with the parameter at fault, if one of the fields of the request can be told to be it."""
+    """Return an error as a refusal. If a field of the request causes it, the refusal names this parameter."""
     refused = problem_of(error)
     if "parameter" not in refused.more:
         found = (field.name for field in fields if _is_at_fault(error, field, values[field.name], context))
@@ -40,7 +40,7 @@ def _is_at_fault(error: SublexError, field: RequestField, value: Any, context: R
 
 
 def _failure(text: str, context: RequestContext) -> str:
-    """Return the sentence that an expression alone costs; "" for a sound one."""
+    """Return the message of the error that an expression raises by itself; "" for a sound one."""
     try:
         context.pipeline(text)
     except SublexError as error:

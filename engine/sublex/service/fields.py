@@ -16,7 +16,7 @@ from sublex.tools.messages import cut, nearest
 
 # Parameters that only the owner of a server decides.
 OF_THE_OWNER = frozenset(("workers", "memory"))
-# What completes a parameter that holds an expression, and one that holds a path of which the server knows nothing.
+# The values of `Parameter.completes` for expressions, and for paths, which requests cannot name.
 EXPRESSIONS = frozenset(("expression", "model", "fittable", "expander"))
 PATHS = frozenset(("file", "index", "index or file"))
 # The parameters in which an operation takes what the server was given, each with the kind of file.
@@ -29,7 +29,7 @@ TRUE, FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 @dataclass(frozen=True)
 class RequestField:
-    """A field of a request: its name, the type of its values, and what they may be.
+    """A field of a request: its name, the type of its values, and the allowed values.
 
     `parameter` is the name of the operation's parameter. `file` is the kind of file whose name it takes, one of those that
     the server was given. `most` is the highest number.
@@ -59,7 +59,10 @@ class RequestField:
         return self.default is ...
 
     def read(self, texts: Sequence[str]) -> Any:
-        """Return the value of the field that a query string gives as texts. Raise Refused for another."""
+        """Return the value of the field from the texts of a query string.
+
+        Raise Refused for a value that is not allowed.
+        """
         if not self.many:
             if len(texts) > 1:
                 raise self.refused(f"{self.name} is given {len(texts)} times; give it once.")
@@ -69,7 +72,7 @@ class RequestField:
         return tuple(map(self._value, texts))
 
     def take(self, value: Any) -> Any:
-        """Return the value of the field that a JSON body gives. Raise Refused for another."""
+        """Return the value of the field from a JSON body. Raise Refused for a value that is not allowed."""
         if value is None and self.is_nullable:
             return None
         if not self.many:
@@ -176,7 +179,7 @@ def name_of(each: Parameter) -> str:
 
 
 def fields_of(operation: Operation) -> tuple[RequestField, ...]:
-    """Return the fields of an operation. Raise InputError for one that needs a file of which the server knows nothing."""
+    """Return the fields of an operation. Raise InputError if it needs a file that no request can name."""
     fields: dict[str, RequestField] = {}
     loaded = {each.name: LOADED[each.name] for each in operation.parameters if each.name in LOADED}
     for each in operation.parameters:

@@ -46,7 +46,7 @@ class GivenFiles:
     def usual(self, kind: str) -> list[str]:
         """Return the names of the files of a kind, in the order in which a request without a name tries them.
 
-        The file into which users judge comes last, so that a judgement changes no figure of a link.
+        The file into which users judge comes last, so that their judgements do not change the figures of a shared link.
         """
         named = self.paths[kind]
         return sorted(named, key=lambda name: named[name] == self.judge)
@@ -82,7 +82,7 @@ class GivenFiles:
         return self._once("judgements", name, sublex.read_qrels)
 
     def runs(self, names: Sequence[str]) -> list[Any]:
-        """Return the runs of files as systems of a comparison, called by their tags where these differ."""
+        """Return the runs of files as systems of a comparison, named by their tags if these differ."""
         from sublex.evaluation.systems import System
 
         runs = [(name, self._once("runs", name, sublex.read_run)) for name in names]

@@ -1,4 +1,4 @@
-"""Who may ask: the names of the server in Host, the page in Origin, the token; and the headers of every answer."""
+"""Decide which requests are answered, by their headers Host and Origin and by a token. Also the headers of answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_loopback(host: str) -> bool:
 
 
 def own_names(host: str, more: Iterable[str] = ()) -> list[str]:
-    """Return the names by which a server on an address is called."""
+    """Return the names by which requests may call a server that listens on `host`; `more` are names from the user."""
     if is_loopback(host):
         return [*LOOPBACK, *more]
     names = [host] if host not in ("0.0.0.0", "::") else [socket.gethostname(), *LOOPBACK]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Generation:
-    """One generation of an index, opened. `until` is the time at which it is let go; None for the current one."""
+    """One generation of an index, opened. `until` is the time until which it is kept; None for the current one."""
 
     def __init__(self, index: Index):
         self.index = index
@@ -39,12 +39,12 @@ class Generation:
 
     @cached_property
     def covering(self) -> Index:
-        """The index, ranking with models that lack documents, too."""
+        """The index in a form that also ranks with models that do not cover all documents."""
         return self.index.uncovered()
 
     @cached_property
     def reader(self) -> QueryReader:
-        """What tells how queries are read."""
+        """The reader that shows how queries are read."""
         return QueryReader(self.index.snapshot)
 
     @property
@@ -71,7 +71,7 @@ class HeldIndex:
 
     @property
     def is_current(self) -> bool:
-        """Whether the generation that was opened last is still that on disk, as far as the manifest's place and time tell."""
+        """Whether the last opened generation is still the one on disk, judged by the manifest's inode and time."""
         return bool(self._held) and _version(self._manifest) == self._seen
 
     @property
@@ -118,13 +118,13 @@ class HeldIndex:
         )
 
     def _drop(self) -> None:
-        """Let the generations go that were held long enough, or that are too many."""
+        """Drop the generations whose time is over, and the oldest ones if there are too many."""
         now = self._clock()
         self._held = [each for each in self._held[-GENERATIONS:] if each.until is None or each.until > now]
 
 
 class HeldIndexes(Mapping[str, HeldIndex]):
-    """The indexes of a server by name; the first is that of requests that name none."""
+    """The indexes of a server by name. Requests without the name of an index use the first one."""
 
     def __init__(self, indexes: Mapping[str, HeldIndex]):
         self._indexes = dict(indexes)

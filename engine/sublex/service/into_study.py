@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
-# Nobody knows into which folder the file will be saved. From a folder that there is not, all paths are absolute.
+# The folder of the saved file is not known. With a folder that does not exist, all paths in the study are absolute.
 NOWHERE = "/nowhere/of/sublex/{name}.toml"
 
 

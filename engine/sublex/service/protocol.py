@@ -1,4 +1,4 @@
-"""uvicorn's protocol with limits: on the bytes of a head, on the seconds in which it has to come, and on connections."""
+"""uvicorn's HTTP protocol with limits on the size of a request's head, on its time of arrival, and on connections."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request of HTTP."""
+        """Refuse data that are not an HTTP request."""
         self._refuse(Refused(400, "This is no request of HTTP that can be read."))
 
     def _unsupported_upgrade_warning(self) -> None:

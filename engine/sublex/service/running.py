@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -14,8 +15,8 @@ from sublex.service.limits import IDLE
 from sublex.service.protocol import LimitedProtocol
 from sublex.service.server import Server
 
-# Seconds that a thread of Python runs before another one gets its turn. With Python's own 5 ms, an answer of the loop of events
-# would wait so long for each search that runs.
+# The switch interval of Python's threads, in seconds. With the default of 5 ms, an answer of the event loop would wait
+# this long for each search that runs.
 TURN = 0.0005
 
 
@@ -44,4 +45,8 @@ def run_server(server: Server, guard: Guard, sockets: Sequence[socket.socket], s
     """Answer requests on sockets until Ctrl-C."""
     sys.setswitchinterval(TURN)
     app = App(server, guard)
+    # What is there now stays until the end. Otherwise the collector would look at all of it from time to time, and every request
+    # would wait for 60 ms.
+    gc.collect()
+    gc.freeze()
     _Announced(config_of(app), say).run(list(sockets))

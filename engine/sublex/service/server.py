@@ -13,6 +13,7 @@ from typing import Any
 from sublex import __version__
 from sublex.errors import InputError, SublexError, UnknownTopic
 from sublex.forms.lines import Shown
+from sublex.language.names import given_name
 from sublex.operations import NAMES, Needs, Operation, find, plugin_operations
 from sublex.service.context import RequestContext
 from sublex.service.expressions import expect_sound
@@ -113,11 +114,14 @@ class Server:
         return Refused(404, f"No operation {name[:80]!r}; {hint}{known}.")
 
     def given(self, served: Served, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Return the values of fields that a query string gives. Raise Refused for what an operation does not take."""
+        """Return the values of fields from a query string.
+
+        Raise Refused for a field or value that the operation refuses.
+        """
         return self._complete(served, texts, lambda field, value: field.read(value))
 
     def taken(self, served: Served, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of fields that a JSON body gives. Raise Refused for what an operation does not take."""
+        """Return the values of fields from a JSON body. Raise Refused for a field or value that is not allowed."""
         return self._complete(served, body, lambda field, value: field.take(value))
 
     def _complete(
@@ -137,7 +141,8 @@ class Server:
             elif field.is_expression:
                 for text in values[name] if field.many else (values[name],):
                     if text is not None and field.is_strict:
-                        expect_sound(text, name)
+                        named = given_name(text)
+                        expect_sound(named[1] if named else text, name)
         return values
 
     def arguments(self, served: Served, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,7 +248,7 @@ class Server:
         return {path: places[path] for path in sorted(places, key=len, reverse=True) if os.sep in path}
 
     def _with_names(self, sentence: str) -> str:
-        """Return a sentence with the names of indexes and files in place of their paths, which are none of a client's business."""
+        """Return a sentence with the names of indexes and files in place of paths, which clients must not learn."""
         for path, name in self._places.items():
             sentence = sentence.replace(path, name)
         return sentence
@@ -289,7 +294,10 @@ class Server:
         }
 
     def grades(self, topic: str) -> dict[str, int]:
-        """Return the grades of a topic in all files of judgements. The first file, which is that of users, has the last word."""
+        """Return the grades of a topic in all files of judgements.
+
+        If they differ, the first file counts: that of users.
+        """
         found: dict[str, int] = {}
         for name in reversed(self.files.names("judgements")):
             qrels = self.files.judgements(name)
@@ -345,7 +353,7 @@ def _grade(lines: Sequence[str]) -> int | None:
 
 
 def _in_room(name: str) -> bool:
-    """Return whether an operation of the table belongs to no face alone."""
+    """Return whether an operation in the table is for all faces, and not for a single one."""
     return not NAMES[name].startswith("sublex.")
 
 

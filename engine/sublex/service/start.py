@@ -169,7 +169,7 @@ def _is_demo(context: OperationContext) -> bool:
 
 
 def _named(indexes: Sequence[str]) -> dict[str, Path]:
-    """Return the paths of indexes by their names. Raise InputError for two of one name."""
+    """Return the paths of indexes by their names. Raise InputError if two have the same name."""
     named: dict[str, Path] = {}
     for each in dict.fromkeys(indexes):
         path = existing_path(each)
@@ -181,7 +181,7 @@ def _named(indexes: Sequence[str]) -> dict[str, Path]:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on an address. Raise InputError for one that cannot be had."""
+    """Return a socket that listens on an address. Raise InputError for an address that cannot be used."""
     if port > 65535:
         raise InputError(f"--port is {port}; give a number from 0 to 65535.")
     try:

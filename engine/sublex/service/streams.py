@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Lines that wait for the client.
 AHEAD = 16
-# An answer in lines may take so many times as long as another one.
+# The deadline of an answer in lines, divided by that of any other answer.
 LONGER = 10
 
 

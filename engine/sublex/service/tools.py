@@ -1,6 +1,6 @@
 """The operations that read, as tools of the Model Context Protocol: at /mcp of a server, and over standard input and output.
 
-The official SDK does the talking. It takes a second to import, so it is imported at the first request for it.
+The official SDK implements the protocol. It takes a second to import, so it is imported at the first request for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def is_installed() -> bool:
 
 
 def schema_of_tool(server: Server, name: str) -> dict[str, Any]:
-    """Return what a tool takes, as a JSON schema."""
+    """Return the JSON schema of a tool's arguments."""
     fields = server.served[name].fields.values()
     properties = {
         each.name: {**each.schema(), "description": each.help} if each.help else each.schema() for each in fields
@@ -127,7 +127,7 @@ class Endpoint:
         )
 
     async def close(self) -> None:
-        """End what was started."""
+        """End the tasks of the SDK, if they were started."""
         self._over.set()
         if self._running is not None:
             await self._running

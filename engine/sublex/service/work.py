@@ -1,4 +1,4 @@
-"""The threads that answer requests, so that the loop of events never searches: a queue, a deadline, and a way to stop.
+"""The threads that answer requests, so that the event loop never searches: a queue, a deadline, and a way to stop.
 
 A call is stopped between two steps of Python, as Ctrl-C stops a command: its thread gets a KeyboardInterrupt. Compiled code
 runs to its end. The result of a stopped call is dropped.
@@ -23,7 +23,7 @@ class Stopped(Exception):
 
 
 class ThreadCall:
-    """A call in a thread of the pool. `future` gets its result or its error, in the loop of events."""
+    """A call in a thread of the pool. `future` gets its result or its error, in the event loop."""
 
     def __init__(self, call: Callable[[], Any], loop: asyncio.AbstractEventLoop):
         self.future: asyncio.Future[Any] = loop.create_future()
@@ -96,7 +96,7 @@ class AnswerThreads:
         return self._open
 
     def start(self, call: Callable[[], Any]) -> ThreadCall:
-        """Have a thread make a call. Raise Refused if too many wait. Called in the loop of events."""
+        """Have a thread make a call. Raise Refused if too many wait. Called in the event loop."""
         if self._open >= self._most:
             raise busy("The server is busy; try again in a moment.")
         job = ThreadCall(call, asyncio.get_running_loop())

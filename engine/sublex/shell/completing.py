@@ -54,7 +54,7 @@ class Completions:
         }  # fmt: skip
 
     def prepare(self) -> None:
-        """Sort the vocabulary of the present generation."""
+        """Sort the vocabulary of the current generation."""
         index = self.session.index
         with self._lock:
             if self._generation != index.generation:

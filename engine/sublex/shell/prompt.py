@@ -95,7 +95,7 @@ class Talker:
         return self.session is not None and self.session.ended
 
     def start(self) -> None:
-        """Begin to prepare, once."""
+        """Start the thread that prepares the session. Further calls do nothing."""
         if not self._started:
             self._started = True
             threading.Thread(target=self._prepare, daemon=True).start()
@@ -154,7 +154,7 @@ class Talker:
         self.status = status
 
     def _follow(self, session: Session) -> None:
-        """Show the reading of queries with the session's present snapshot."""
+        """Show the reading of queries with the session's current snapshot."""
         if self.reader is None or self.reader.snapshot is not session.index.snapshot:
             self.reader = QueryReader(session.index.snapshot)
 

@@ -27,7 +27,7 @@ def is_command(text: str) -> bool:
 
 
 class ShellCommands:
-    """Commands by name."""
+    """The table of the shell's commands by name."""
 
     def __init__(self, operations: Iterable[Operation] = ()) -> None:
         self._commands: dict[str, Operation] = {}

@@ -112,7 +112,7 @@ class Session:
             return self._index
 
     def reopen(self) -> None:
-        """Open the present generation of the index. The last results stay."""
+        """Open the current generation of the index. The last results stay."""
         self._index = None
         assert self.index
 
@@ -376,7 +376,7 @@ class ShellContext(OperationContext):
 
     @property
     def width(self) -> int:
-        """The width of the terminal in columns, if results are shown there."""
+        """The width of the terminal in columns; without limit if results go to a file."""
         return terminal_width() if self.session.out is None else sys.maxsize
 
     def say(self, *messages: str) -> None:

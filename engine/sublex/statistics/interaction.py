@@ -111,9 +111,11 @@ def _wilcoxon(values: np.ndarray, numbers: np.ndarray, seed: int) -> Interaction
 
 
 def _randomisation(values: np.ndarray, numbers: np.ndarray, seed: int, samples: int = SAMPLES) -> Interaction:
-    """Return p-values: the share of random assignments with at least as much dependence as the observed assignment.
+    """Test by shuffling whether the value of a topic depends on its group, for all groups together and for each group.
 
-    The observed assignment counts as one more sample, so no p is below 1 / (samples + 1).
+    `values` has the value of each topic, such as the difference of two systems, and `numbers` the number of its group.
+    A p-value is the share of `samples` shuffles of topics over groups that depend on the group at least as much as the
+    data do. The data count as one more shuffle, so no p is below 1 / (samples + 1).
     """
     centred = values - values.mean()
     member = (numbers[:, None] == np.arange(numbers.max() + 1)).astype(np.float64)

@@ -26,8 +26,9 @@ def bootstrap(scores: Any, level: float = 0.95, samples: int = SAMPLES, seed: in
     """Return the low and the high end of the interval of each system's mean. `scores` has a row per system.
 
     A row of `scores` has one score per topic. The result has the shape of `scores`, except that its last axis has the
-    two ends. Each resample draws the same topics for all systems. If all scores of a system are equal, its interval has
-    width 0. If there is only one topic, the ends are NaN.
+    two ends. `level` is the confidence level, and `samples` the number of resamples. Each resample draws the same
+    topics for all systems. If all scores of a system are equal, its interval has width 0. If there is only one topic,
+    the ends are NaN.
     """
     table = np.asarray(scores, np.float64)
     if table.ndim not in (1, 2) or not table.shape[-1] or not np.isfinite(table).all():

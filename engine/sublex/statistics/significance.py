@@ -133,7 +133,7 @@ def compare_all(
 
     `scores` has a row per system and a column per topic. The correction "tukey" is also a test, and replaces `test` in
     the returned pairs. The field `corrected` of a pair is then Tukey's p. The field `p` uses the same difference and
-    the same error, without a correction for the other pairs.
+    the same standard error, without a correction for the other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape
@@ -166,7 +166,10 @@ def compare_all(
 
 
 def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three values for each difference: the uncorrected p, Tukey's corrected p and the standard error."""
+    """Return three values for each difference of means: the uncorrected p, Tukey's corrected p and the standard error.
+
+    `table` has the scores, systems by topics. `degrees` are the degrees of freedom.
+    """
     from scipy.special import stdtr
 
     systems, topics = table.shape
@@ -179,7 +182,10 @@ def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.
 
 
 def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return for each pair the mean and deviation of its differences, and the numbers of topics won by each system."""
+    """Return for each pair the mean and deviation of its differences, and the numbers of topics won by each system.
+
+    Pair k is of the systems `first[k]` and `second[k]`, which are rows of `table`.
+    """
     parts = []
     for part in _slices(len(first), table.shape[1]):
         a, b = table[first[part]], table[second[part]]

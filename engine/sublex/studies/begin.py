@@ -14,7 +14,7 @@ from sublex.studies.study_file import read_study, study_of
 from sublex.studies.study_plans import Study
 from sublex.tools.arguments import file_path
 
-# What follows the name of a study file in the name of its folder.
+# The end of the name of a study's folder, after the name of the study file.
 ENDING = "-study"
 
 
@@ -40,6 +40,6 @@ def begin_study(
 
 
 def default_folder(study: Study) -> Path:
-    """Return the folder of a study whose user names none: next to its file."""
+    """Return the folder of a study if the user names none. It lies next to the study file."""
     path = Path(study.file)
     return path.with_name(f"{path.stem}{ENDING}")

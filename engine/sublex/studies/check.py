@@ -1,4 +1,4 @@
-"""Check a study: run it once more beside its results, and find the figures that moved."""
+"""Check a study: run it again in a separate folder, and find the figures that differ from the earlier ones."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def check_study(
     watch: Any = None,
     workers: int | None = None,
 ) -> tuple[StudyResult, list[MovedFigure], bool]:
-    """Return the results of a new run, the figures that moved beyond their tolerance, and whether there is a lock.
+    """Run a study again.
 
-    Figures are compared with those in `study.lock`, and with those that the study expects. Nothing of the earlier results is read but
-    the lock. The new run is made in a folder `check` within that of the study, which is removed at the end; a check that was killed
-    goes on from there. Without a lock, the new run is the first one, and stays.
+    Return the new results, the figures that moved beyond their tolerance, and whether there was a lock. The new figures
+    are compared with those in `study.lock`, and with those that the study file expects. No other earlier result is
+    read. The new run is made in the folder `check` of the study's folder, which is removed at the end; after a killed
+    check, the next one resumes it. If there is no lock, the study was never finished: it is then run in its own folder,
+    and its results stay.
     """
     store.check()
     lock: Mapping[str, Any] | None = read_lock(store)

@@ -1,4 +1,4 @@
-"""The experiments of a study: making them as their plugins register them, and measuring them unit by unit."""
+"""The experiments of a study: make the objects that plugins register, and measure their cases, unit by unit."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from sublex.tools.messages import clean_lines, near_names
 
 # Packages whose versions count for the figures of experiments.
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
-# The fewest units on which an order of cases is tested.
+# The least number of units on which a claimed order of cases can be tested.
 LEAST_UNITS = 5
-# Units of an experiment, and its cases, at most.
+# The largest number of units of an experiment, and of its cases or measures.
 MOST_UNITS, MOST_CASES = 1_000, 1_000
 
 
 class MadeExperiment(NamedTuple):
-    """An experiment that its plugin made: its plan, the resolved call, the files that it reads, and the object."""
+    """An experiment of a study: its plan, the resolved call, the files that it reads, and the object of the plugin."""
 
     plan: ExperimentPlan
     component: Component
@@ -53,7 +53,10 @@ class MadeExperiment(NamedTuple):
 
 
 def make_experiments(work: StudyWork) -> dict[str, MadeExperiment | str]:
-    """Return the experiments of a study by name; for one that cannot be made, the reason in one sentence."""
+    """Return the experiments of a study by name.
+
+    In place of an experiment that cannot be made, there is a sentence with the reason.
+    """
     found: dict[str, MadeExperiment | str] = {}
     for name, plan in work.study.experiments.items():
         try:
@@ -64,7 +67,7 @@ def make_experiments(work: StudyWork) -> dict[str, MadeExperiment | str]:
 
 
 def failure_of(work: StudyWork, name: str, error: SublexError) -> str:
-    """Return why an experiment failed, with the line of the file."""
+    """Return a sentence that says why the experiment `name` failed, and names its line in the study file."""
     where, text = f"{work.study.where(('experiments', name))}: ", clean_lines(str(error))
     return text if text.startswith(where) else where + text
 
@@ -150,7 +153,7 @@ def _named(plan: TablePlan | PlotPlan | ClaimPlan) -> list[tuple[str, list[str],
 
 
 def unit_identity(work: StudyWork, made: MadeExperiment, index: Index | None, unit: str) -> dict[str, Any]:
-    """Return the identity of the figures of a unit: the call, the unit, files, the index with its models, and code."""
+    """Return all that the figures of a unit depend on: call, unit, files, the index with its models, and code."""
     component = made.component
     code = {**code_of([component], work.registry, "experiment"), **code_of(made.models, work.registry)}
     models = models_of_experiment(index, made) if index else []
@@ -165,7 +168,7 @@ def unit_identity(work: StudyWork, made: MadeExperiment, index: Index | None, un
 
 
 def _values(made: MadeExperiment) -> dict[str, Any]:
-    """Return the values of the parameters that are no files; files count by their content."""
+    """Return the values of the parameters without paths of files, because only the content of a file counts."""
     return {name: value for name, value in made.component.values.items() if value not in made.files}
 
 
@@ -233,7 +236,10 @@ def _vectors(index: Index | None, model: Expression, texts: Sequence[str] | None
 
 
 def _checked(found: Any, own: Experiment, name: str) -> dict[str, list[float]]:
-    """Return the figures of each case as numbers. Raise PluginError for others."""
+    """Return the figures of each case as floats.
+
+    Raise PluginError unless each case has one finite number for each measure.
+    """
     figures: dict[str, list[float]] = {}
     for case in own.cases:
         given: Sequence[Any] = found.get(case, ()) if isinstance(found, Mapping) else ()

@@ -1,4 +1,4 @@
-"""The expressions of a study: its models take the places of their names, and paths become whole where the study may read them."""
+"""Resolve the expressions of a study: replace the names of its models, and make allowed paths absolute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sublex.studies.study_plans import Study
 
 
 def check_models(study: Study, registry: Registry) -> None:
-    """Raise InputError for the name of a model that is a component, and for names that stand for themselves."""
+    """Raise InputError for a model with the name of a component, and for a name that its own expression contains."""
     for name, text in study.models.items():
         where = study.where(("models", name))
         try:
@@ -28,13 +28,16 @@ def check_models(study: Study, registry: Registry) -> None:
 
 
 def expression_of(text: str, study: Study, registry: Registry, places: StudyPlaces, where: str) -> Expression:
-    """Return the expression of a system or a model, with the names of models written out and the paths of files whole."""
+    """Return the expression of a system or a model, with the names of models written out and absolute paths of files.
+
+    `where` begins the message about a path that the study may not read.
+    """
     whole = _written_out(parse(text), study.models, registry, ())
     return _with_whole_paths(whole, registry, places, where)
 
 
 def experiment_of(call: Call, study: Study, registry: Registry, places: StudyPlaces, where: str) -> Component:
-    """Return the resolved call of an experiment, with the names of models written out and the paths of files whole."""
+    """Return the resolved call of an experiment, with the names of models written out and absolute paths of files."""
     params = registry.find("experiment", call.name).params
     types = {param.name: param.type for param in params}
 
@@ -60,7 +63,11 @@ def experiment_of(call: Call, study: Study, registry: Registry, places: StudyPla
 def _written_out(
     tree: Expression, models: Mapping[str, str], registry: Registry, within: tuple[str, ...]
 ) -> Expression:
-    """Return an expression with the names of models written out, to `LONGEST` characters in all."""
+    """Return an expression with the names of models written out. `within` has the names whose expressions contain it.
+
+    Raise InputError for a name within its own expression, and if the names stand for more than `LONGEST` characters in
+    all.
+    """
     left = LONGEST
 
     def meaning(call: Call, within: tuple[str, ...]) -> Expression | None:
@@ -89,7 +96,10 @@ def _written_out(
 
 
 def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces, where: str) -> Expression:
-    """Return an expression with an absolute path wherever a value names a file or folder. The study may read each of them."""
+    """Return an expression with absolute paths of files and folders.
+
+    Raise InputError for one that the study may not read.
+    """
 
     def changed(call: Call) -> Expression | None:
         declared = declared_by(call, registry)
@@ -116,9 +126,9 @@ def _with_whole_paths(tree: Expression, registry: Registry, places: StudyPlaces,
 
 
 def call_with_whole_paths(text: str, places: StudyPlaces, where: str) -> str:
-    """Return the expression of an analyzer or a reader, with an absolute path wherever a value names a file.
+    """Return the expression of an analyzer or a reader with absolute paths of files.
 
-    A value names a file if it has a slash, or if there is a file of this name.
+    A value counts as the path of a file if it has a slash, or if there is a file of this name.
     """
 
     def whole(value: Any) -> Any:

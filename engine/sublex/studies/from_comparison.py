@@ -1,4 +1,4 @@
-"""Write a comparison that was made as a study, so that it can be run again and checked."""
+"""Write a finished comparison as a study file, so that it can be run again and checked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError
+from sublex.language.names import given_name
 from sublex.studies.new_study import place
 from sublex.studies.study_plans import ComparePlan
 from sublex.studies.study_values import NAME
@@ -17,9 +18,10 @@ from sublex.tools.messages import Message, Step
 
 
 class ComparedSystems(NamedTuple):
-    """A comparison: the index, the files of topics and judgements with their options, the systems, and the options of the test.
+    """A comparison: the index at `place`, files of topics and judgements with their options, expressions and run files.
 
-    `profile` is that of all expressions. `options` are named as in the table [compare] of a study.
+    `profile` is that of all expressions. `options` are the options of the comparison, named as in the table [compare]
+    of a study.
     """
 
     place: Path | None
@@ -36,7 +38,7 @@ class ComparedSystems(NamedTuple):
 
 
 def check_savable(compared: ComparedSystems) -> None:
-    """Raise InputError for a comparison that no study can say."""
+    """Raise InputError for a comparison that cannot be a study: it lacks an index, or files of topics or judgements."""
     if compared.place is None or not compared.topics or not compared.qrels:
         raise InputError(
             "A study needs an index, and files of topics and judgements; compare INDEX TOPICS QRELS to save one."
@@ -77,13 +79,14 @@ def study_of_comparison(file: str, compared: ComparedSystems) -> tuple[str, str]
 
 
 def _systems(compared: ComparedSystems, folder: Path) -> str:
-    """Return the table of systems: expressions under their own names, and run files."""
+    """Return the table of systems in TOML: expressions, each under its own text as its name, and run files."""
     rows = ["[systems]"]
     for ranker in compared.rankers:
-        own = value(ranker)
+        name, expression = given_name(ranker) or (ranker, ranker)
+        own = value(expression)
         if compared.profile:
             own = f"{{expression = {own}, profile = {value(compared.profile)}}}"
-        rows.append(f"{text(ranker)} = {own}")
+        rows.append(f"{text(name)} = {own}")
     rows += [f"{text(path)} = {{run = {value(place(folder, path))}}}" for path in compared.runs]
     return "\n".join([*rows, ""])
 

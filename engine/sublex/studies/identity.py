@@ -1,7 +1,7 @@
-"""Identities: short texts that change when something that a result depends on changes, and otherwise stay.
+"""The parts of identities, which change only when something that a result depends on changes: hashes and versions.
 
-Code is the versions of packages, and a hash of the source of each plugin whose component is used. Files, topics and judgements
-count by their content and not by their names or dates.
+Code is identified by the versions of packages, and by a hash of the source of each plugin whose component is used.
+Files, topics and judgements are identified by their content, and not by their names or dates.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def source_hash(module: str) -> str:
 
 
 def code_of(expressions: Iterable[Expression], registry: Registry, kind: str = "component") -> dict[str, str]:
-    """Return the version and the source of the plugins of all components in expressions, by the names of the plugins."""
+    """Return the version and a hash of the source of each plugin with a component in the expressions, by its name."""
     found = {}
     for call in (node for tree in expressions for node in walk(tree) if isinstance(node, Call)):
         with suppress(UnknownName):
@@ -79,7 +79,10 @@ def code_of(expressions: Iterable[Expression], registry: Registry, kind: str = "
 
 
 class FileHashes:
-    """Hashes of files, kept with the state of each file, so that a file that did not change is not read again."""
+    """Hashes of files by path.
+
+    Each is kept with the size and times of the file; while these stay, the file is not read again.
+    """
 
     def __init__(self, known: Any = None):
         self.known: dict[str, list[Any]] = {

@@ -1,4 +1,4 @@
-"""Make the text of a new study file, with comments that say what else it can have."""
+"""Make the text of a new study file, with comments about the optional tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.readers.irds import PREFIX
 from sublex.studies.study_values import NAME
 from sublex.studies.write_study import path_from, system_names, table, text, value
 
-# What a new study says about the tables that it lacks.
+# The comments of a new study about optional tables.
 MORE = """
 # Everything below is optional. Take away the marks of comments to use it.
 
@@ -34,7 +34,7 @@ MORE = """
 
 
 def new_study(file: str, documents: Sequence[str], topics: str, qrels: str, rankers: Sequence[str]) -> str:
-    """Return the text of a study of one collection. Paths begin in the folder of the file where they lie below it."""
+    """Return the text of a study of one collection. Paths below the folder of `file` are relative, others absolute."""
     folder = Path(os.path.abspath(file)).parent
     name = Path(file).stem
     if not NAME.fullmatch(name):
@@ -57,14 +57,17 @@ def new_study(file: str, documents: Sequence[str], topics: str, qrels: str, rank
 
 
 def folders_to_allow(file: str, paths: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the folders outside of a study's own that its paths lead to; None if there are none."""
+    """Return the folders of those `paths` that lie outside of the folder of the study `file`; None if there are none.
+
+    The user has to allow the study to read them.
+    """
     folder = Path(os.path.abspath(file)).parent
     outside = [os.path.dirname(path) for path in (place(folder, each) for each in paths) if os.path.isabs(path)]
     return tuple(dict.fromkeys(outside)) or None
 
 
 def place(folder: Path, path: str) -> str:
-    """Return a path, or the name of a data set, as a study in a folder names it."""
+    """Return a path as a study file in `folder` writes it: relative if it lies below. The name of a data set stays."""
     if not path.strip() or "\0" in path:
         raise InputError(f"{value(path)} is no path; name a file.")
     return path if path.startswith(PREFIX) else path_from(folder, path)

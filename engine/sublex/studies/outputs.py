@@ -1,4 +1,4 @@
-"""Write what a study leaves: the measures by topic, the report, and at last the lock."""
+"""Write the results of a study: the measures by topic, the report and, after all else, the lock."""
 
 from __future__ import annotations
 
@@ -50,13 +50,17 @@ def _write_columns(store: StudyStore, name: str, columns: Mapping[str, Any]) -> 
 
 
 def _write(store: StudyStore, name: str, write: Callable[[], None]) -> None:
-    """Write a file that holds no seal, if a study wrote the one that is there."""
+    """Write a file in a format that cannot have a seal. Raise InputError if a file is there that no study wrote.
+
+    A record has the hash of the file in place of the seal.
+    """
     path, record = store.folder / name, store.record("output", name)
     if os.path.lexists(path):
         own = record is not None and not os.path.islink(path) and hash_of(path) in record.data.get("hashes", [])
         if not own and not (record is not None and record.data.get("writing")):
             raise InputError(f"{path} is not as a study wrote it; move it away, and run the study again.")
-    # If the process is killed between the two records, the file is one that a study wrote.
+    # After this record, a file counts as written by a study, even if the process is killed before the record of its
+    # hash.
     store.keep("output", name, {}, [], {"writing": True}, 0.0)
     write()
     store.keep("output", name, {}, [], {"hashes": [hash_of(path)]}, 0.0)

@@ -85,7 +85,7 @@ def _facts(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def _provenance(lock: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return what the lock says about versions, files and indexes, as groups of names and values."""
+    """Return the versions, files and indexes in the lock, as groups of names and values."""
 
     def flat(value: Any) -> str:
         if isinstance(value, Mapping):

@@ -13,9 +13,9 @@ from sublex.tools.messages import one_line
 
 
 class StudyPlaces:
-    """Finds the files of a study. A relative path begins in the study's folder.
+    """Finds the files of a study.
 
-    If nothing is there, it begins in the folder of collections.
+    A relative path is looked up in the study's folder, and then in the folder of collections.
     """
 
     def __init__(
@@ -32,7 +32,10 @@ class StudyPlaces:
         self.download = download
 
     def find(self, text: str, where: str) -> str:
-        """Return a file, a folder or a data set of ir_datasets that a study names. `where` begins a message about it."""
+        """Return the path of a file or folder that a study names, or the name of a data set of ir_datasets.
+
+        Raise InputError if there is none, or if the study may not read it; `where` begins the message.
+        """
         if text.startswith(PREFIX):
             if not self.download:
                 raise InputError(
@@ -54,7 +57,7 @@ class StudyPlaces:
         return found
 
     def _expect_allowed(self, path: str, text: str, where: str) -> None:
-        """Raise InputError for a path that leads out of the folders that may be read, also by a link."""
+        """Raise InputError for a path outside of the folders that may be read, also if only a link leads outside."""
         if not self.allows(path):
             raise InputError(
                 f"{where}: {one_line(text)} lies outside of the study's folder; if the study may read it, add --allow "
@@ -62,12 +65,15 @@ class StudyPlaces:
             )
 
     def allows(self, path: str) -> bool:
-        """Return whether a path lies within the folders that may be read, wherever its links lead."""
+        """Return whether a path, after its links are followed, lies within the folders that may be read."""
         real = os.path.realpath(path)
         return any(real == root or real.startswith(os.path.join(root, "")) for root in self.roots)
 
     def files(self, text: str, where: str) -> list[str]:
-        """Return the files of a source: the file itself, or all files below a folder, of which none may lead out."""
+        """Return the files of a source: the file itself, or all files below a folder.
+
+        Raise InputError if one may not be read.
+        """
         path = self.find(text, where)
         if path.startswith(PREFIX) or not os.path.isdir(path):
             return [path]

@@ -1,4 +1,4 @@
-"""What a study would do: its steps, which of them are done already, about how long the others take, and what it reads."""
+"""The plan of a study: the files that it reads, the steps that are done already, and estimates for the others."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from sublex.studies.store import StudyStore, changes
 from sublex.studies.study_plans import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.arguments import threads
 
-# About how long steps take where nothing of the kind has been done before: the seconds of a topic, of a topic and a document, and
-# the share of an index in the bytes of its documents.
+# Rough estimates for steps that were never done before: the seconds per topic, the seconds per topic and document, and
+# the size of an index divided by the size of its documents.
 TOPIC_SECONDS, DOCUMENT_SECONDS, INDEX_SHARE = 2e-3, 2e-8, 1.0
-# The endings of compressed files, and about how many times as large their content is.
+# The endings of compressed files, and an estimate of their content's size divided by their own.
 PACKED, UNPACKED = (".gz", ".xz", ".bz2", ".zst"), 4
 KEPT = "kept"
 
 
 class Planned(NamedTuple):
-    """A step of a study: its state, or the reason to run it; and estimates of its seconds and its bytes.
+    """A step of a study: its name, its state or the reason to run it, and estimates of its seconds and bytes.
 
-    Seconds and bytes are None where they are not known before another step is done.
+    Seconds and bytes are None if they are not known, as before another step is done.
     """
 
     step: str
@@ -62,7 +62,10 @@ class Planned(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A thing that a study reads: what it is for, its path, and its bytes; None for a data set, which may be downloaded."""
+    """A file or folder that a study reads: its purpose, its path, and its bytes.
+
+    Bytes are None for a data set of ir_datasets.
+    """
 
     what: str
     path: str
@@ -70,7 +73,10 @@ class Read(NamedTuple):
 
 
 class StudyPlan(NamedTuple):
-    """What a study reads, and its steps."""
+    """The files that a study reads, its steps, and sentences about what it cannot or may not read.
+
+    With these, no steps are planned.
+    """
 
     reads: tuple[Read, ...]
     steps: tuple[Planned, ...]
@@ -78,19 +84,19 @@ class StudyPlan(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """About how many seconds the steps take whose time is known."""
+        """The estimated seconds of all steps, without those whose time is unknown."""
         return sum(step.seconds or 0.0 for step in self.steps)
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes the steps write whose size is known."""
+        """The estimated bytes that all steps write, without those whose size is unknown."""
         return sum(step.nbytes or 0 for step in self.steps)
 
 
 def plan_study(
     study: Study, store: StudyStore, places: StudyPlaces, registry: Registry, workers: int | None = None
 ) -> StudyPlan:
-    """Return what a study would do. Nothing is written, and no data set is downloaded."""
+    """Return the plan of a study. Nothing is written, and no data set is downloaded."""
     check_models(study, registry)
     store.check()
     work = StudyWork(study, store, places, registry, workers=workers)

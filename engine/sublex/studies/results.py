@@ -34,7 +34,11 @@ SAME_ORDER, UNTESTED = "same order", "not testable"
 
 
 class SystemResult(NamedTuple):
-    """A system on a set of topics: its expression, the mean of each measure, and the values by topic; or why it failed."""
+    """The result of a system on a set of topics: its expression, the mean of each measure, and the values by topic.
+
+    `values` has a row for each topic and a column for each measure. `tuning` is the report of its tuning. `failure`
+    says why a system failed; it is "" for any other.
+    """
 
     name: str
     expression: str
@@ -45,7 +49,10 @@ class SystemResult(NamedTuple):
 
 
 class TopicsResult(NamedTuple):
-    """The systems on a set of topics: figures, the tables and sentences of their comparison, and a plot of the main measure."""
+    """The results of all systems on a set of topics, the comparison as `parts`, and a plot of the main measure as SVG.
+
+    `counts` says which measures are sums over topics, and not means.
+    """
 
     name: str
     index_name: str
@@ -69,7 +76,10 @@ class TopicsResult(NamedTuple):
 
 
 class ExperimentResult(NamedTuple):
-    """The figures of an experiment: its cases as systems, with their values by unit; or why it failed."""
+    """The figures of an experiment. `systems` are its cases, whose values have a row for each unit.
+
+    `failure` says why it failed.
+    """
 
     name: str
     expression: str
@@ -104,30 +114,31 @@ class ExperimentResult(NamedTuple):
         return Table(["case", *self.measures], rows)
 
     def parts(self) -> list[Part]:
-        """Return a title and the table, or why there is none."""
+        """Return a title and the table as parts; if the experiment failed, the reason in place of the table."""
         title = f"{self.name}: {counted(len(self.units), 'unit')} of {self.expression.partition('(')[0]}"
         return [self.failure] if self.failure else [title, self.table()]
 
 
 def figure(value: float) -> str:
-    """Return a figure of an experiment: four decimals, or none for numbers from 1,000 on and for whole ones from 2 on."""
+    """Return a figure of an experiment as text, with four decimals. Counts and numbers from 1,000 on have none."""
     return f"{value:,.0f}" if abs(value) >= 1000 or is_count(value) else f"{value:.4f}"
 
 
 def column_format(values: Sequence[float]) -> Callable[[float], str]:
-    """Return how the figures of a column are shown: without decimals if all are whole numbers."""
+    """Return the function that formats the figures of a column: without decimals if all are counts, else `figure`."""
     return "{:,.0f}".format if values and is_count(*values) else figure
 
 
 def is_count(*values: float) -> bool:
-    """Return whether values are whole numbers that are not shares: all are whole, and one is 2 or more."""
+    """Return whether values look like counts and not like shares: whole numbers, one of them 2 or more in size."""
     return all(value == round(value) for value in values) and max(map(abs, values)) >= 2
 
 
 class ReportedFigure(NamedTuple):
-    """A figure of a table: ours, and the one that is published or expected, with the difference that is allowed.
+    """A figure of a table beside one that is published or expected.
 
-    `better` says which figures are better, "higher" or "lower" ones; it is "" if neither are.
+    `value` is the figure of this study, None if it is missing, `other` the published or expected one, and `tolerance`
+    the largest allowed difference. `better` says which figures are better, "higher" or "lower" ones, or "" if neither.
     """
 
     table: str
@@ -146,7 +157,7 @@ class ReportedFigure(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """What our figure is beside a published one."""
+        """The verdict on our figure beside the published one: missing, as published, better, or disagrees."""
         if self.value is None:
             return MISSING
         if self.is_within:
@@ -155,7 +166,10 @@ class ReportedFigure(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Two systems on a set of topics, of which the first should be above: the difference of their means, and its corrected p."""
+    """A pair of systems on a set of topics; `higher` should have the higher mean.
+
+    It has their difference and its corrected p.
+    """
 
     topics: str
     higher: str
@@ -165,7 +179,10 @@ class Order(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A published order, and our differences. `level` is the significance level; `missing` are systems that were not measured."""
+    """A published order of systems, and the differences that this study found for each pair.
+
+    `level` is the significance level; `missing` are systems that were not measured.
+    """
 
     plan: ClaimPlan
     orders: tuple[Order, ...]
@@ -179,7 +196,7 @@ class Claim(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """What our runs say of the order: there is no significant inversion, or there is one."""
+        """The verdict: missing if a system is, disagrees if a pair is significantly inverted, or else same order."""
         if self.missing or not self.orders:
             return MISSING
         return DISAGREES if self.inversions else SAME_ORDER
@@ -204,9 +221,10 @@ def _inversions(claim: Claim) -> list[str]:
 
 @dataclass(eq=False)
 class StudyResult(InParts):
-    """What a study found. `print` shows its tables, `to_pandas` has the means, and `by_topic` the measures of each topic.
+    """The results of a study.
 
-    `folder` holds the runs, the measures, the report and `study.lock`. `done` and `kept` name the steps that were done now, and those
+    `print` shows its tables, `to_pandas` returns the means, and `by_topic` the measures of each topic. `folder` holds
+    the runs, the measures, the report and `study.lock`. `done` names the steps that this run did, and `kept` those
     whose results were there already.
     """
 
@@ -240,7 +258,7 @@ class StudyResult(InParts):
         return next((each for each in self.experiments if each.name == name), None) or self[name]
 
     def comparison(self, topics: str | None = None) -> Comparison:
-        """Return the comparison of the systems on a set of topics; the only one, if there is one."""
+        """Return the comparison of the systems on the set of topics with this name. A single set need not be named."""
         if topics is None and len(self.sets) != 1:
             raise InputError(f"Name the topics: {', '.join(each.name for each in self.sets)}.")
         assert self.compared is not None
@@ -259,7 +277,7 @@ class StudyResult(InParts):
     def value(self, topics: str, system: str, measure: str) -> float | None:
         """Return the mean of a measure; None for a system that failed or does not run on these topics.
 
-        Of an experiment, give its name, a case and a measure.
+        For a figure of an experiment, `topics` is the name of the experiment, and `system` the name of a case.
         """
         found = self._measured(topics).system(system)
         return None if found is None else found.means[measure]
@@ -281,17 +299,17 @@ class StudyResult(InParts):
 
     @cached_property
     def published(self) -> list[ReportedFigure]:
-        """Our figures beside those that are published."""
+        """The published figures of all tables, each with the figure of this study."""
         return self._figures("published")
 
     @cached_property
     def expected(self) -> list[ReportedFigure]:
-        """Our figures beside those that the study expects."""
+        """The expected figures of all tables, each with the figure of this study."""
         return self._figures("expected")
 
     @cached_property
     def claims(self) -> list[Claim]:
-        """The published orders of systems, each with our differences.
+        """The published orders of systems, each with the differences that this study found.
 
         Every pair is tested by a paired t test; p is corrected by Holm for all pairs and topics of a claim.
         """
@@ -333,7 +351,10 @@ class StudyResult(InParts):
         return Table(["published", "source", "verdict"], rows, 3) if rows else None
 
     def claim_parts(self) -> list[Part]:
-        """Return the verdicts on published orders, the inversions, and what differs from the published experiment, as parts."""
+        """Return the verdicts on published orders as parts.
+
+        Inversions, and differences from the published experiment, follow.
+        """
         inverted = tuple(sentence for each in self.claims for sentence in _inversions(each))
         missing = tuple(
             f"{each.plan.title}: no figure of {', '.join(each.missing)}." for each in self.claims if each.missing
@@ -343,7 +364,10 @@ class StudyResult(InParts):
         ]
 
     def table(self, plan: TablePlan) -> Table:
-        """Return a table of the study: systems by columns, the best of each column in bold if it is known which is better."""
+        """Return a table of the study, with a row for each system or case.
+
+        The best figure of a column is bold, if one is better.
+        """
         columns = plan.columns()
         values = [[self.value(topics, system, measure) for _, topics, measure in columns] for system in plan.systems]
         cells, bold, best = [list(plan.systems)], set(), min if plan.better == "lower" else max
@@ -363,13 +387,13 @@ class StudyResult(InParts):
         return Table(["case" if plan.experiment else "system", *(column for column, _, _ in columns)], rows, 1, bold)
 
     def _missing(self, system: str, topics: str) -> str:
-        """Return what stands in place of a figure: "-" for a system that does not run on these topics."""
+        """Return the text of a cell without a figure: "failed", or "-" if the system does not run on these topics."""
         measured = self._measured(topics)
         is_asked = isinstance(measured, ExperimentResult) or any(each.name == system for each in measured.systems)
         return "failed" if is_asked else "-"
 
     def beside(self, plan: TablePlan) -> Table | None:
-        """Return a table of published and expected figures beside ours; None if there are none."""
+        """Return a table of published and expected figures beside those of this study; None if there are none."""
         kinds = (("published", self.published), ("expected", self.expected))
         shown = figure if plan.experiment else "{:.4f}".format
         rows = []
@@ -440,17 +464,20 @@ class StudyResult(InParts):
         return Table(["experiment", "case", "measure", "figure"], rows, 3)
 
     def reported_parts(self) -> list[Part]:
-        """Return the tables of the study, verdicts on what is published, and what failed."""
+        """Return the tables of the study, the verdicts on published results, and the failures, as parts."""
         tables = [part for plan in self.study.tables for part in self.table_parts(plan)]
         return [*tables, *self.claim_parts(), tuple(self.failures)]
 
     def divided_tables(self) -> tuple[list[TablePlan], list[TablePlan]]:
-        """Return the tables to show, and those that only hold expected figures."""
+        """Return the tables to show, and the others: those with expected and without published figures."""
         kept = [plan for plan in self.study.tables if plan.expected and not plan.published]
         return [plan for plan in self.study.tables if plan not in kept], kept
 
     def brief_parts(self) -> list[Part]:
-        """Return tables, verdicts and what failed; of expected figures that have tables of their own, only how many moved."""
+        """Return tables, verdicts and failures as parts.
+
+        A sentence counts the moved figures of tables that are not shown.
+        """
         shown, kept = self.divided_tables()
         tables = [part for plan in shown for part in self.table_parts(plan)]
         expected = [each for each in self.expected if each.table in {plan.name for plan in kept}]
@@ -459,7 +486,7 @@ class StudyResult(InParts):
         return [*tables, *self.claim_parts(), *([verdict] if expected else []), tuple(self.failures)]
 
     def parts(self) -> list[Part]:
-        """Return for each set of topics the comparison of its systems, then experiments, the tables of the study, and what failed."""
+        """Return the comparisons on the sets of topics, then experiments, the tables of the study, and failures."""
         found: list[Part] = []
         for each in self.sets:
             found += [
@@ -492,7 +519,7 @@ class StudyResult(InParts):
         return data_frame(self.experiment_columns())
 
     def experiment_columns(self) -> dict[str, Any]:
-        """Return the figures of experiments by unit as columns."""
+        """Return the figures of experiments as columns, with a row for each experiment, case, unit and measure."""
         rows = [
             (each.name, case.name, unit, measure, value)
             for each in self.experiments
@@ -504,7 +531,7 @@ class StudyResult(InParts):
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def columns(self) -> dict[str, Any]:
-        """Return the measures by topic as columns."""
+        """Return the measures by topic as columns, with a row for each set of topics, system and topic."""
         rows = [
             (each.name, system.name, qid, *values)
             for each in self.sets

@@ -1,4 +1,4 @@
-"""Run a study: build what is missing, run and compare the systems of each set of topics, and write the folder of the study."""
+"""Run a study: build missing indexes, run and compare the systems on each set of topics, and write the results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from sublex.studies.study_plans import IndexPlan, Study, SystemPlan, TopicPlan
 from sublex.tools.messages import clean_lines
 from sublex.tools.outputs import expect_replaceable, write_output
 
-# Records of this shape; a change makes all of them anew.
+# The version of the records of comparisons. It is a part of their identity: a new version makes all comparisons again.
 FORMAT = 2
 
 
@@ -64,9 +64,10 @@ def run_study(
     watch: Any = None,
     workers: int | None = None,
 ) -> StudyResult:
-    """Run what is not there yet, write the folder of the study, and return the results.
+    """Run the steps of a study whose results are missing or outdated, write its folder, and return the results.
 
-    A system that fails is left out, and its failure is among the results. Raise InputError for a study that cannot run at all.
+    If a system fails, the others are run, and the results have a sentence about the failure. Raise InputError for a
+    study that cannot run at all. `watch` receives messages and progress, as `StudyWatch` does.
     """
     begin = time.perf_counter()
     check_models(study, registry)
@@ -99,7 +100,7 @@ def run_study(
 
 
 def _expect_own_reports(store: StudyStore, study: Study) -> None:
-    """Raise InputError now if a report is there that was changed by hand, before any work is done."""
+    """Raise InputError, before any work is done, if an existing report was changed by hand."""
     for file in ("report.html", *(_report(plan) for plan in study.topics.values())):
         expect_replaceable(store.folder / file)
 
@@ -109,7 +110,10 @@ def _report(plan: TopicPlan) -> str:
 
 
 def _fit(work: StudyWork, plan: IndexPlan, index: Index, experiments: Mapping[str, MadeExperiment | str]) -> None:
-    """Fit the models that systems and experiments need. A model that fails is noted, and what needs it fails later."""
+    """Fit the models that systems and experiments need.
+
+    Errors are kept: a system that needs a failed model fails when it is run.
+    """
     wanted = dict.fromkeys(models_on(work, plan, index))
     for made in experiments_on(experiments, plan.name):
         wanted |= dict.fromkeys(models_of_experiment(index, made))
@@ -121,7 +125,7 @@ def _fit(work: StudyWork, plan: IndexPlan, index: Index, experiments: Mapping[st
 
 
 def _made(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan) -> Made | str:
-    """Return a system with its run, or why it failed, in one sentence."""
+    """Return a system with its run on a set of topics. If it fails, return a sentence with the reason."""
     where = f"{work.study.where(('systems', system.name))}: "
     try:
         if system.expression:
@@ -156,7 +160,7 @@ def _topics(work: StudyWork, index: Index, plan: TopicPlan, asked: StudyTopics) 
 
 
 def _kept_result(data: Mapping[str, Any], *given: Any) -> TopicsResult | None:
-    """Return the result that a kept record has; None if its values are not those that a study writes."""
+    """Return `_result` of a record's data and of `given`; None if the data do not have the form that a study writes."""
     try:
         return _result(data, *given)
     except (KeyError, IndexError, TypeError, ValueError):
@@ -171,7 +175,11 @@ def _result(
     failures: Mapping[str, str],
     names: Iterable[str],
 ) -> TopicsResult:
-    """Return the result on a set of topics from the data of its record. The plot is drawn from numbers."""
+    """Return the result on a set of topics from the data of its record. The plot is drawn again from the numbers.
+
+    `whole` has the systems that ran, `failures` a sentence for each of the others, and `names` the names of all in
+    their order.
+    """
     measures, qids = [str(name) for name in data["measures"]], [str(qid) for qid in data["qids"]]
     values = {name: np.array(data["values"][name], np.float64).reshape(len(qids), len(measures)) for name in whole}
     means = {name: {measure: float(data["means"][name][measure]) for measure in measures} for name in whole}
@@ -191,7 +199,7 @@ def _result(
 
 
 def part_of(value: Any) -> Part:
-    """Return a part of a result from a value of JSON."""
+    """Return the part of a result that `part_as_json` turned into a value for JSON."""
     if isinstance(value, Mapping):
         return Table(
             value["head"],
@@ -225,7 +233,7 @@ def _comparison_identity(
 def comparison_of(
     work: StudyWork, index: Index, asked: StudyTopics, plan: TopicPlan, made: Sequence[Made]
 ) -> Comparison:
-    """Compare systems, with the measures of runs that were measured before."""
+    """Compare systems. The measures of a run that was measured before are read from its record."""
     options = work.study.compare
     systems, qrels, left_out = collapsed([each.system for each in made], asked.qrels, asked.groups)
     runs = {each.system.name: each.identity for each in made}
@@ -246,7 +254,10 @@ def _measured(
     measures: Sequence[Any],
     name: str,
 ) -> Evaluation:
-    """Return the measures of a run, from its record if it was measured before."""
+    """Return the measures of the run `run` of the system `name`.
+
+    If it was measured before, they are read from its record. `runs` has the hash of each system's run.
+    """
     identity = {
         "run": runs[name], "judgements": qrels_hash(qrels), "groups": hash_of_value(asked.groups),
         "measures": list(map(str, measures)), "code": versions_of_measures(),
@@ -265,7 +276,7 @@ def _measured(
 
 
 def _kept_evaluation(data: Mapping[str, Any], name: str, measures: Sequence[Any]) -> Evaluation | None:
-    """Return the evaluation that a kept record has; None if its values are not those that a study writes."""
+    """Return the evaluation in the data of a record; None if the data do not have the form that a study writes."""
     try:
         qids, missing = ([str(qid) for qid in data[part]] for part in ("qids", "missing"))
         values = np.array(data["values"], np.float64).reshape(len(qids), len(measures))
@@ -282,7 +293,7 @@ def _compare(
     made: Mapping[str, Made],
     identity: Mapping[str, Any],
 ) -> Any:
-    """Compare systems, write the report of the comparison, and keep what the page and the tables of the study show."""
+    """Compare systems, write the report of the comparison, and return a record of the figures that the study shows."""
     begin = time.perf_counter()
     with work.watch.step(f"Measured and tested the systems on {plan.name}"):
         done = comparison_of(work, index, asked, plan, list(made.values()))
@@ -304,7 +315,7 @@ def _compare(
 def _comparison_again(
     work: StudyWork, indexes: Mapping[str, Index], asked: Mapping[str, StudyTopics], name: str
 ) -> Comparison:
-    """Return the comparison on a set of topics, of the runs in the folder of the study."""
+    """Return the comparison on the set of topics `name`. The runs are read from the folder of the study."""
     plan = work.study.topics[name]
     made = [_made(work, indexes[plan.index], plan, asked[name], system) for system in work.study.systems_on(name)]
     return comparison_of(

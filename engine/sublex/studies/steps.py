@@ -1,4 +1,4 @@
-"""The steps of a study: build an index, fit a model, run a system, tune it. Each keeps its result with the identity of what made it."""
+"""The steps of a study: build an index, fit a model, tune a system, run it. Each step writes a record of its result."""
 
 from __future__ import annotations
 
@@ -40,14 +40,17 @@ from sublex.trec.topics import Topics, read_topics
 from sublex.tuning.result import Tuning
 from sublex.tuning.search import settings_of, tune
 
-# Bytes of memory that fitting a model may take.
+# The bytes of memory that fitting a model may take.
 FIT_MEMORY = 4 << 30
-# Bytes of documents that one core indexes in a second, about.
+# A rough estimate of the bytes of documents that one core indexes in a second.
 BUILD_RATE = 8e6
 
 
 class StudyWatch:
-    """Who watches a study: messages go to a function, and steps and progress nowhere. A context of an operation has the same methods."""
+    """Passes the messages of a study to a function, and ignores steps and progress.
+
+    An `OperationContext` can take its place.
+    """
 
     def __init__(self, tell: Callable[[str], None] = lambda message: None):
         self._tell = tell
@@ -73,7 +76,11 @@ class StudyWatch:
 
 @dataclass
 class StudyWork:
-    """What the steps of a study share: the study, its folder, the plugins, and what was done and kept so far."""
+    """The data that the steps of a study share.
+
+    `done` has the names of the steps that were done in this run, and `kept` those whose results were there already.
+    `failed_models` has the error of each model that could not be fitted, by the names of the index and of the model.
+    """
 
     study: Study
     store: StudyStore
@@ -87,7 +94,7 @@ class StudyWork:
 
     @cached_property
     def hashes(self) -> FileHashes:
-        """The hashes of files, with those that an earlier run of the study kept."""
+        """The hashes of files, among them those that an earlier run of the study recorded."""
         known = self.store.record("files", "all")
         return FileHashes(known.data if known else None)
 
@@ -96,7 +103,7 @@ class StudyWork:
         self.store.keep("files", "all", {}, [], self.hashes.known, 0.0)
 
     def known(self, kind: str, name: str, identity: Mapping[str, Any], files: Sequence[str] = ()) -> Record | None:
-        """Return the record of a result that is there already with its files, and count it as kept."""
+        """Return the record of a result with this identity and these files, and add its name to `kept`; or None."""
         found = self.store.done(kind, name, identity, files)
         if found is not None:
             self.kept.append(f"{kind} {name}")
@@ -111,7 +118,7 @@ class StudyWork:
         data: Mapping[str, Any],
         seconds: float,
     ) -> Record:
-        """Keep a result that was made now."""
+        """Write the record of a result that was made in this run, and add it to `done`."""
         self.done.append(f"{kind} {name}")
         return self.store.keep(kind, name, identity, files, data, seconds)
 
@@ -138,7 +145,7 @@ def source_of(work: StudyWork, name: str) -> StudySource:
 
 
 def index_identity(work: StudyWork, plan: IndexPlan) -> dict[str, Any]:
-    """Return the identity of an index that is built: its documents, the options of the build, and code."""
+    """Return all that a built index depends on: its documents, the options of the build, and code."""
     collection, source = work.study.collections[plan.collection], source_of(work, plan.collection)
     calls = [("analyzer", plan.options.get("analyzer")), ("reader", collection.reader)]
     code: dict[str, str] = {}
@@ -162,19 +169,19 @@ def expression_call(text: str) -> Expression:
 
 
 def index_path(work: StudyWork, plan: IndexPlan) -> Path:
-    """Return the place of an index: the study's own, or that of the index that it names."""
+    """Return the path of an index: below the study's folder, or the path that the study file names."""
     if plan.path:
         return Path(work.places.find(plan.path, work.study.where(("indexes", plan.name))))
     return work.store.folder / INDEXES / file_name(plan.name)
 
 
 def open_index(work: StudyWork, plan: IndexPlan) -> Index:
-    """Open an index that is there."""
+    """Open the index of a plan, which must exist."""
     return Index(index_path(work, plan), load_registry=lambda: work.registry)
 
 
 def kept_index(work: StudyWork, plan: IndexPlan) -> Index | None:
-    """Return the index of a plan if it exists and fits the study; None if it has to be built."""
+    """Return the index of a plan if it exists, is unchanged, and has the same identity; None if it has to be built."""
     if plan.path:
         return open_index(work, plan)
     record = work.store.done("index", plan.name, index_identity(work, plan))
@@ -188,7 +195,7 @@ def kept_index(work: StudyWork, plan: IndexPlan) -> Index | None:
 
 
 def build(work: StudyWork, plan: IndexPlan) -> Index:
-    """Return the index of a plan, and build it if it is not there."""
+    """Return the index of a plan. It is built if it does not exist, or if its identity has changed."""
     index = kept_index(work, plan)
     if index is not None:
         work.kept.append(f"index {plan.name}")
@@ -208,7 +215,7 @@ def build(work: StudyWork, plan: IndexPlan) -> Index:
         try:
             summary = build_index(path, paths, overwrite=True, resume=not is_there and resumable(path), **options)
         except InputError:
-            # What a killed build left is of other sources or settings.
+            # A killed build left files of other sources or settings, so it cannot be continued.
             if is_there or not resumable(path):
                 raise
             summary = build_index(path, paths, overwrite=True, **options)
@@ -228,7 +235,7 @@ def bytes_below(folder: Path) -> int:
 
 
 class StudyTopics(NamedTuple):
-    """Topics and judgements that were read, their hashes, the groups of near duplicates, and notes about them."""
+    """The topics and judgements of a plan, their hashes, the groups of near duplicates, and notes about them."""
 
     topics: Topics
     qrels: Qrels
@@ -251,7 +258,7 @@ def read_asked(work: StudyWork, plan: TopicPlan) -> StudyTopics:
 
 
 def tree_of(work: StudyWork, system: SystemPlan) -> Expression:
-    """Return the expression of a system, with the names of models written out and the paths of files whole."""
+    """Return the expression of a system, with the names of models written out and absolute paths of files."""
     where = work.study.where(("systems", system.name))
     return expression_of(system.expression, work.study, work.registry, work.places, where)
 
@@ -265,12 +272,12 @@ def models_of(work: StudyWork, index: Index, system: SystemPlan) -> list[str]:
 
 
 def models_on(work: StudyWork, plan: IndexPlan, index: Index) -> list[str]:
-    """Return the models that the systems on an index need, each once, without those of systems that cannot be read."""
+    """Return the models that the systems on an index need, each once. Systems with a faulty expression are left out."""
     found: dict[str, None] = {}
     for topics in work.study.topics_of(plan.name):
         for system in work.study.systems_on(topics.name):
             if system.expression:
-                # The run of a system that cannot be read says what is wrong.
+                # The error of a faulty expression is reported when the system is run.
                 with suppress(SublexError):
                     found |= dict.fromkeys(models_of(work, index, system))
     return list(found)
@@ -283,13 +290,16 @@ def settings(work: StudyWork, index: Index, system: SystemPlan) -> list[Expressi
 
 
 def fit_identity(work: StudyWork, index: Index, model: str) -> dict[str, Any]:
-    """Return the identity of a fitted model: the index, the expression, and code."""
+    """Return all that a fitted model depends on: the index, the expression, and code."""
     tree = work.registry.resolve_all(expression_call(model))
     return {"index": index.fingerprint, "model": model, "code": {**versions(), **code_of([tree], work.registry)}}
 
 
 def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
-    """Fit a model to an index, unless it is fitted already by the same code."""
+    """Fit a model to an index, unless it is already fitted with the same identity.
+
+    An index that the study file names by its path does not change: raise InputError if the model is not fitted there.
+    """
     name, identity = f"{plan.name}/{model}", fit_identity(work, index, model)
     if plan.path:
         # An index that the user names is read, and never changed.
@@ -318,9 +328,10 @@ def fit(work: StudyWork, plan: IndexPlan, index: Index, model: str) -> None:
 
 
 class Made(NamedTuple):
-    """A system with its run and its expression with all values.
+    """A system with its run.
 
-    `tuning` has the values that tuning chose, as parts of the report.
+    `identity` is the hash of the run file, and `expression` has the values of all parameters. `tuning` has the numbers
+    that tuning chose, as parts of the report.
     """
 
     system: System
@@ -331,19 +342,22 @@ class Made(NamedTuple):
 
 
 def run_file(topics: TopicPlan, system: SystemPlan) -> str:
-    """Return the file of a run within the folder of the study."""
+    """Return the path of a run file, relative to the study's folder."""
     return f"{RUNS}/{file_name(topics.name)}/{file_name(system.name)}.run.gz"
 
 
 def files_of_run(file: str) -> list[str]:
-    """Return the files of a run, of which the first has its lines and the second its metadata."""
+    """Return the two files of a run: the one with its lines, and the one with its metadata."""
     return [file, sidecar_path(file)]
 
 
 def run_identity(
     work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan
 ) -> dict[str, Any]:
-    """Return the identity of a run: the index, the expression with its models, the topics, and code."""
+    """Return all that a run depends on: the index, the expression with its models, the topics, and code.
+
+    A run of a tuned system also depends on the judgements and the options of tuning.
+    """
     tree = tree_of(work, system)
     shared = {
         "index": index.fingerprint, "topics": asked.topics_hash, "language": topics.language, "k": work.study.compare.k,
@@ -363,18 +377,18 @@ def run_identity(
 
 
 def versions_of_measures() -> dict[str, str]:
-    """Return the versions of the packages that measure and test."""
+    """Return the versions of the packages that compute measures and significance tests."""
     return versions(STATISTICS)
 
 
 def model_fingerprint(index: Index, model: str) -> str:
-    """Return the checksums of a fitted model and of its rows; "" if it is not fitted."""
+    """Return a hash of the checksums of a fitted model and of its rows; "" if it is not fitted."""
     entry = next((entry for entry in index.fitted.values() if entry.expression == model), None)
     return "" if entry is None else hash_of_value(repr((entry.model, sorted(entry.rows.items()))))
 
 
 def run(work: StudyWork, index: Index, topics: TopicPlan, asked: StudyTopics, system: SystemPlan) -> Made:
-    """Return a system with its run, which is read from the folder of the study if it is there."""
+    """Return a system with its run. A run of the same identity that was made before is read from the study's folder."""
     if system.runs:
         return _given(work, topics, system)
     name, file = f"{topics.name}/{system.name}", run_file(topics, system)
@@ -420,7 +434,7 @@ def _make_run(
         expression, texts = str(pipeline), [topic.text for topic in asked.topics]
         notes = [*pipeline.notes, *topics_notes(asked.topics, index, topics.language)]
         notes += notes_on_topics(pipeline.expression, texts)
-    # A killed study may have left the run without its metadata, by which the run would show that Sublex wrote it.
+    # Metadata show that Sublex wrote a run. A killed study may have left a run without them; then this record shows it.
     is_own = work.store.record("writing", name) is not None
     work.store.keep("writing", name, {}, [], {}, 0.0)
     about = {**made.run.metadata, "tag": tag_of(system.name)}
@@ -436,7 +450,7 @@ def _make_run(
 
 
 def _given(work: StudyWork, topics: TopicPlan, system: SystemPlan) -> Made:
-    """Return the system of a run file that the study names."""
+    """Return a system whose run is a file that the study file names."""
     where = work.study.where(("systems", system.name))
     path = work.places.find(system.runs[topics.name], where)
     read = read_run(path)
@@ -474,7 +488,7 @@ def _tuned(
 
 
 def part_as_json(part: Any) -> Any:
-    """Return a part of a result as a value for JSON: a table as an object, a paragraph or a list of sentences as it is."""
+    """Return a part of a result as a value for JSON: a table becomes an object, a text or a list of sentences stays."""
     from sublex.forms.tables import Table
 
     if not isinstance(part, Table):
@@ -490,5 +504,5 @@ def part_as_json(part: Any) -> Any:
 
 
 def build_seconds(nbytes: int, cores: int) -> float:
-    """Return about how many seconds building an index of documents of some bytes takes."""
+    """Return an estimate of the seconds for building an index of documents that have `nbytes` bytes."""
     return nbytes / (BUILD_RATE * cores)

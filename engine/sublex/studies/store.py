@@ -1,8 +1,7 @@
-"""The folder of a study: who may write to it, and the records of what was done.
+"""The folder of a study: its lock against other processes, and the records of finished results.
 
-A record names a result, the identity of what made it, and the files that belong to it with their hashes. It is written
-in one step, after its files. So a result with a fitting record is complete, and a killed study loses no finished
-result.
+A record has the name of a result, its identity, and its files with their hashes. It is written in one step, after its
+files. So a result with a record of the right identity is complete, and a killed study loses no finished result.
 """
 
 from __future__ import annotations
@@ -26,16 +25,19 @@ LOCK = "study.lock"
 # Folders within the folder of a study.
 STATE, RUNS, INDEXES, REPORTS, CHECK = "state", "runs", "indexes", "reports", "check"
 FOLDERS = (STATE, RUNS, INDEXES, REPORTS)
-# Bytes of a record, at most.
+# The largest size of a record, in bytes.
 MOST_BYTES = 1 << 28
 _UNSAFE = re.compile(r"[^A-Za-z0-9.,=()+-]+")
 _HASHED = re.compile(r"-[0-9a-f]{8}$")
-# Characters of a name that the name of a file shows.
+# The largest number of characters of a name that `file_name` keeps.
 SHOWN = 80
 
 
 class Record(NamedTuple):
-    """A result: what it is, the parts of its identity, its files with their hashes, its values, and the seconds it took."""
+    """The record of a result: its kind and name, its identity, its files with hashes, its values, and its seconds.
+
+    `kind` is the kind of the step, such as "run" or "fit".
+    """
 
     kind: str
     name: str
@@ -46,9 +48,12 @@ class Record(NamedTuple):
 
 
 def file_name(name: str) -> str:
-    """Return a name for a file or a folder, with a hash if it does not show the whole name."""
+    """Return the name of a file or folder for a name of any characters.
+
+    A hash follows if characters are changed or cut.
+    """
     shown = _UNSAFE.sub("_", name).strip("._-")[:SHOWN].rstrip("._-")
-    # A name that looks as if it had a hash gets one, or it could be taken for that of another name.
+    # A name that ends like a hash gets a hash too, so that no two names get the same file name.
     return shown if shown == name and not _HASHED.search(name) else f"{shown or 'system'}-{hash_of_value(name)[:8]}"
 
 
@@ -59,7 +64,7 @@ def _below(place: Path, folder: str) -> Iterator[str]:
 
 
 class StudyStore:
-    """The folder of a study, which this process writes to alone while the block of `opened` runs."""
+    """The folder of a study. While the block of `opened` runs, only this process writes to it."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -69,7 +74,7 @@ class StudyStore:
         return is_sealed(self.folder / LOCK)
 
     def check(self) -> None:
-        """Raise InputError if no study wrote the files in the folder, or if a link replaces a folder in it."""
+        """Raise InputError if the folder has files but no sound lock of a study, or if it has a symbolic link."""
         place = self.folder
         if not os.path.lexists(place):
             return
@@ -86,7 +91,10 @@ class StudyStore:
 
     @contextmanager
     def opened(self, first: str) -> Iterator[None]:
-        """Make the folder if it is missing, and hold it while the block runs. `first` is the lock of a new study."""
+        """Make the folder if it is missing, and lock it against other processes while the block runs.
+
+        `first` is the text of `study.lock` for a new study.
+        """
         self.check()
         is_new, has_folder = not self.exists(), os.path.lexists(self.folder)
         try:
@@ -116,7 +124,10 @@ class StudyStore:
             os.close(handle)
 
     def _withdraw(self, has_folder: bool) -> None:
-        """Remove what was made for a study that failed before it kept anything; the folder itself unless it was there."""
+        """Remove the empty folders and the lock of a study that failed before its first result.
+
+        `has_folder` says that the study's folder existed before; otherwise it is removed too.
+        """
         with suppress(OSError):
             # A folder with anything in it cannot be removed.
             for name in FOLDERS:
@@ -126,7 +137,7 @@ class StudyStore:
                 self.folder.rmdir()
 
     def write(self, name: str, text: str) -> None:
-        """Write a text with a seal."""
+        """Write a text, with a seal, to the file `name` of the folder."""
         replace_file(self.folder / name, sealed(text, LINE))
 
     # Records.
@@ -135,7 +146,7 @@ class StudyStore:
         return self.folder / STATE / f"{kind}-{file_name(name)}.json"
 
     def record(self, kind: str, name: str) -> Record | None:
-        """Return the record of a result, whether it still fits or not; None if there is none that can be read."""
+        """Return the record of a result, whatever its identity; None if there is none, or if it cannot be read."""
         try:
             with open_plain(self._place(kind, name)) as file:
                 found = json.loads(file.read(MOST_BYTES))
@@ -147,7 +158,7 @@ class StudyStore:
         return record if is_sound and (record.kind, record.name) == (kind, name) else None
 
     def done(self, kind: str, name: str, identity: Mapping[str, Any], files: Sequence[str] = ()) -> Record | None:
-        """Return the record of a result with this identity and these files, if they are as they were written."""
+        """Return the record of a result if it has this identity and these files, unchanged; otherwise None."""
         found = self.record(kind, name)
         if found is None or found.identity != as_json(identity) or set(found.files) != set(files):
             return None
@@ -182,12 +193,12 @@ class StudyStore:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as it comes back from JSON."""
+    """Return a value as it is after it was written as JSON and read again: tuples become lists, for example."""
     return json.loads(json.dumps(value))
 
 
 def changes(before: Record | None, identity: Mapping[str, Any]) -> str:
-    """Return in words why a result has to be made: it is new, or which parts of its identity changed."""
+    """Return the reason to compute a result in words: it is new, or parts of its identity or its files have changed."""
     if before is None:
         return "new"
     new = as_json(identity)

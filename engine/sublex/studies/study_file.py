@@ -1,4 +1,7 @@
-"""Read a study: a file in TOML, or the same tables as a dictionary. Each mistake costs one sentence with the line of the file."""
+"""Read a study: a file in TOML, or a dictionary of the same tables.
+
+A mistake is reported in one sentence, with its line.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ from sublex.studies.toml_lines import Toml, read_toml
 from sublex.tools.messages import near_names, one_line
 from sublex.tools.plain_files import read_text
 
-# Bytes of a study file, at most.
+# The largest size of a study file, in bytes.
 MOST_BYTES = 1 << 18
-# Values of a range that tuning tries, at most.
+# The largest number of values of an interval, and of random settings, that tuning may try.
 MOST_SETTINGS = 10_000
-# Names of systems are any words.
+# The largest number of characters in the name of a system, which may be any text of one line.
 LONGEST_NAME = 200
-# How far a figure may move before a check says so, unless the file says more: figures are the same to four decimals.
+# The default tolerance of a check: figures have to be equal to four decimals.
 TOLERANCE = 0.00005
 TESTS = ("t", "randomisation", "wilcoxon")
 CORRECTIONS = ("holm", "bonferroni", "bh", "none", "tukey")
@@ -39,7 +42,7 @@ LANGUAGES = ("plain", "query", "weighted")
 RULES = ("error", "first", "last", "highest")
 # The options of a build that an index may have.
 _BUILD = ("profile", "analyzer", "store", "fields", "columns", "reorder")
-# The tables and keys of a study, and what to write for those that every study needs.
+# The tables and keys of a study file, and examples of those that every study needs.
 _TABLES = {
     "title": "",
     "collections": 'write a line such as papers = "documents.jsonl", a name and its documents',
@@ -170,7 +173,7 @@ class _Reading(StudyTables):
         return found
 
     def _option(self, own: Mapping[str, Any], path: Sequence[str], key: str) -> Any:
-        """Return an option of a build."""
+        """Return the value of the build option `key` of an index."""
         if key == "reorder":
             return self.truth(own, path, key)
         if key in ("store", "fields", "columns"):
@@ -183,7 +186,7 @@ class _Reading(StudyTables):
 
     def _topics(self, given: Any, indexes: Mapping[str, IndexPlan]) -> dict[str, TopicPlan]:
         table = self.table(given, ("topics",))
-        # Topics without a name of their own are named after the index.
+        # A single set of topics without a name is named after its index.
         is_one = any(isinstance(table.get(key), str) for key in ("file", "qrels"))
         named = {"": table} if is_one else table
         self.names({name: 0 for name in named if name}, ("topics",))
@@ -243,7 +246,7 @@ class _Reading(StudyTables):
         return found
 
     def _runs(self, value: Any, path: Sequence[str], topics: Sequence[str]) -> dict[str, str]:
-        """Return run files by the topics that they answer; a single file answers the only topics."""
+        """Return run files by the names of their sets of topics. A single file, without a name, needs a single set."""
         if isinstance(value, str):
             if len(topics) > 1:
                 self.refuse(

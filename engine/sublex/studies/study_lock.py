@@ -1,4 +1,7 @@
-"""`study.lock`: what a study was run with and what it found, in YAML, and the comparison of a new run with it."""
+"""`study.lock`, a YAML file: the versions, files and indexes of a study's run, and its figures.
+
+A check compares a new run with it.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,15 @@ from sublex.tools.outputs import is_sealed
 from sublex.tools.plain_files import read_text
 from sublex.trec.metadata import from_yaml, to_yaml
 
-# The version of the lock, and the bytes that one may have.
+# The version of the format of the lock, and its largest size in bytes.
 VERSION, MOST_BYTES = 1, 1 << 26
 
 
 class MovedFigure(NamedTuple):
-    """A figure that differs in another run of the study: its place, the values before and now, and the tolerance."""
+    """A figure that differs from the value before by more than the tolerance. None stands for a figure that is missing.
+
+    `against` says in words where the value before comes from: "expected" or "in study.lock".
+    """
 
     topics: str
     system: str
@@ -38,7 +44,7 @@ class MovedFigure(NamedTuple):
     against: str
 
     def sentence(self) -> str:
-        """Return what moved, in words."""
+        """Return a sentence with both values and the tolerance."""
         before, now = ("nothing" if value is None else f"{value:.6g}" for value in (self.before, self.now))
         name = f"{self.topics}, {self.system}, {self.measure}"
         return f"{name}: {now} now, and {before} {self.against}; the tolerance is {self.tolerance:g}."
@@ -92,7 +98,7 @@ def _figures(result: StudyResult) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _plugins(work: StudyWork) -> dict[str, str]:
-    """Return the version and the source of each plugin whose component made a run, by the names of the plugins."""
+    """Return the version and a hash of the source of each plugin whose component was used, by the plugin's name."""
     found: dict[str, str] = {}
     packages = {**versions(), **versions(STATISTICS), **versions(PACKAGES)}
     for step in (*work.kept, *work.done):
@@ -118,12 +124,12 @@ def _collection(work: StudyWork, name: str) -> dict[str, Any]:
 
 
 def _name(text: str) -> str:
-    """Return a path without its folders; the name of a data set as it is."""
+    """Return the name of a file without its folders. The name of a data set stays."""
     return text if text.startswith(PREFIX) else Path(text).name
 
 
 def _seconds(work: StudyWork) -> dict[str, float]:
-    """Return the seconds of each step, whether it was done now or before."""
+    """Return the seconds of each step, as they were when it was done, in this run or an earlier one."""
     found = {}
     for step in (*work.kept, *work.done):
         kind, _, name = step.partition(" ")
@@ -169,7 +175,7 @@ def read_lock(store: StudyStore) -> dict[str, Any] | None:
 
 
 def moved(result: StudyResult, lock: Mapping[str, Any] | None) -> list[MovedFigure]:
-    """Return the figures of a new run that moved beyond their tolerance, against a lock and against what the study expects."""
+    """Return the figures of a new run that differ from a lock, or from expected figures, by more than the tolerance."""
     found = [
         MovedFigure(
             figure.table, figure.system, figure.column, figure.other, figure.value, figure.tolerance, "expected"
@@ -202,7 +208,7 @@ def _number(value: Any) -> float | None:
 
 
 def _tolerance(study: Study, topics: str, system: str, measure: str) -> float:
-    """Return the tolerance of a figure: that of the check, or a larger one of a table that expects the figure."""
+    """Return the tolerance of a figure: that of the study, or a larger one of a table that expects the figure."""
     tolerances = [study.tolerance]
     for table in study.tables:
         places = {(t, m): column for column, t, m in table.columns()}

@@ -1,4 +1,4 @@
-"""What a study says, as plain values: its collections, topics, systems, experiments, tables, plots and claims."""
+"""The content of a study file as records: collections, topics, systems, experiments, tables, plots and claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sublex.language.parser import parse
 
 @dataclass(frozen=True)
 class CollectionPlan:
-    """The documents of a collection: paths as the file has them, and how they are read."""
+    """The documents of a collection: paths as the study file writes them, and the options of reading."""
 
     name: str
     documents: tuple[str, ...]
@@ -50,7 +50,7 @@ class TopicPlan:
 class SystemPlan:
     """A system: an expression, which is tuned if it has ranges, or run files by the name of their topics.
 
-    `topics` are the names of the topics on which it runs; none stand for all.
+    `topics` has the names of the sets of topics on which the system runs; an empty tuple means all sets.
     """
 
     name: str
@@ -67,7 +67,7 @@ class SystemPlan:
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """An experiment of a plugin: its call with the parameters, and the index that it measures on; "" for none."""
+    """An experiment of a plugin: its call with the parameters, and the name of the index that it measures on, or ""."""
 
     name: str
     call: str
@@ -76,7 +76,7 @@ class ExperimentPlan:
 
 @dataclass(frozen=True)
 class ComparePlan:
-    """How systems are compared; the names and defaults are those of `sublex.compare`."""
+    """The options of comparing systems, with the names and defaults of `sublex.compare`."""
 
     measures: tuple[str, ...] = DEFAULT_MEASURES
     test: str = "t"
@@ -90,7 +90,7 @@ class ComparePlan:
 
 @dataclass(frozen=True)
 class TunePlan:
-    """How systems with ranges are tuned; the names and defaults are those of `sublex.tune`."""
+    """The options of tuning systems with ranges, with the names and defaults of `sublex.tune`."""
 
     measure: str = "AP"
     folds: int = 5
@@ -105,10 +105,11 @@ class TablePlan:
     """A table that the study should have: systems by measures or topics, beside published and expected figures.
 
     `published` and `expected` have figures by (system, column). With one set of topics, the columns are measures. With
-    one measure and several sets, they are the sets. Otherwise a column is a pair, such as "cranfield AP". The table of an
-    experiment has the cases of the experiment in place of systems, and its name in place of topics; until the experiment
-    is made, no systems or measures stand for all. `better` says whether higher or lower figures than the published ones are
-    better; "" if neither are.
+    one measure and several sets, the columns are the sets. Otherwise a column is a pair of both, such as "cranfield
+    AP". `better` says which figures are better, "higher" or "lower" ones, or "" if neither.
+
+    In the table of an experiment, `systems` are cases, and the name of the experiment is the only item of `topics`.
+    Until the experiment is made, an empty tuple of systems or measures stands for all of its cases or measures.
     """
 
     name: str
@@ -137,7 +138,7 @@ class TablePlan:
 
 
 class PlotLine(NamedTuple):
-    """A line of a plot. A point is a set of topics or an experiment, a system or a case of it, and its place on the x axis."""
+    """A line of a plot. A point is (set of topics, system, x value), or (experiment, case, x value)."""
 
     name: str
     points: tuple[tuple[str, str, float], ...]
@@ -145,7 +146,11 @@ class PlotLine(NamedTuple):
 
 @dataclass(frozen=True)
 class PlotPlan:
-    """A plot of a measure: lines of systems, each at its place on the x axis. Of an experiment, no measure stands for the first."""
+    """A plot of a measure over the x values of its points. `label` is the label of the x axis.
+
+    `experiments` has the experiments whose figures are plotted. Until they are made, the `measure` "" means the first
+    one.
+    """
 
     name: str
     title: str
@@ -157,9 +162,9 @@ class PlotPlan:
 
 @dataclass(frozen=True)
 class ClaimPlan:
-    """An order that somebody published: each of the systems `higher` is above each of the systems `lower` by a measure.
+    """A published order: by a measure, each of the systems `higher` is above each of the systems `lower`.
 
-    Several runs of a model with different seeds are several systems. Of an experiment, cases take the places of systems.
+    Several runs of a model with different seeds are several systems. For an order of an `experiment`, both are cases.
     """
 
     name: str
@@ -184,7 +189,10 @@ class UntestedPlan:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as its file describes it. `where` begins a message about a key of the file, which it takes as a path."""
+    """A study as its file describes it.
+
+    `where` returns the beginning of a message about a key of the file, given as a path such as ("systems", "BM25").
+    """
 
     title: str
     collections: Mapping[str, CollectionPlan]

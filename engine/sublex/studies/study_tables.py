@@ -1,4 +1,4 @@
-"""Read what a study shows of its figures: tables, plots, published orders, and results that cannot be tested."""
+"""Read the parts of a study file that present figures: tables, plots, published orders, and untestable results."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ from sublex.studies.study_plans import (
 from sublex.studies.study_values import StudyValues
 from sublex.tools.messages import near_names
 
-# Which figures are better than others.
+# The values of the key `better`: which figures are better.
 BETTER = ("higher", "lower")
 
 
 class StudyTables(StudyValues):
-    """The tables of a study file whose names begin with tables, plots, claims and untested."""
+    """Reads the tables [tables.NAME], [plots.NAME], [claims.NAME] and [untested.NAME] of a study file.
+
+    The methods take a table of the file as `own`, and its path, such as ("tables", "main"), for messages. The cases and
+    measures of an experiment are known only when the experiment is made, so they are not checked here.
+    """
 
     def _experiment_of(
         self, own: Mapping[str, Any], path: Sequence[str], experiments: Mapping[str, ExperimentPlan]
     ) -> str:
-        """Return the experiment that a table, a plot or a claim is about; "" for one about topics."""
+        """Return the name of the experiment whose figures a table, a plot or a claim has; "" for figures of topics."""
         name = str(self.text(own, path, "experiment", ""))
         if name and "topics" in own:
             self.refuse((*path, "topics"), "topics does not go with experiment; leave one of them out.")
@@ -75,7 +79,10 @@ class StudyTables(StudyValues):
     def _systems_of(
         self, own: Mapping[str, Any], path: Sequence[str], key: str, systems: Mapping[str, Any], experiment: str
     ) -> tuple[str, ...]:
-        """Return systems by their names, or cases of an experiment, which are known when it is made."""
+        """Return the names of systems under a key, or the cases of an experiment.
+
+        Without the key, return all systems, or ().
+        """
         if experiment:
             return self.texts(own[key], (*path, key)) if key in own else ()
         return self.known(own.get(key), (*path, key), "system", list(systems))
@@ -83,13 +90,13 @@ class StudyTables(StudyValues):
     def _measures_of(
         self, own: Mapping[str, Any], path: Sequence[str], key: str, compare: ComparePlan, experiment: str
     ) -> tuple[str, ...]:
-        """Return measures of [compare], or of an experiment, which are known when it is made."""
+        """Return the measures under a key; without the key, all of [compare], or for an experiment ()."""
         if experiment:
             return self.texts(own[key], (*path, key)) if key in own else ()
         return self._measures(own.get(key), (*path, key), compare)
 
     def _measures(self, value: Any, path: Sequence[str], compare: ComparePlan) -> tuple[str, ...]:
-        """Return measures of a table or a plot, which are among those of the study."""
+        """Return the measures of a table or a plot, by default all of [compare]. Refuse any that [compare] lacks."""
         if value is None:
             return compare.measures
         try:
@@ -99,7 +106,7 @@ class StudyTables(StudyValues):
         return self.known(wanted, path, "measure among those of [compare]", compare.measures)
 
     def _figures(self, value: Any, path: Sequence[str], plan: TablePlan) -> dict[tuple[str, str], float]:
-        """Return figures by system and column."""
+        """Return the published or expected figures of a table by system and column."""
         columns, is_open = [column for column, _, _ in plan.columns()], bool(plan.experiment)
         found = {}
         for system, given in self.table(value, path).items():
@@ -163,7 +170,7 @@ class StudyTables(StudyValues):
         return tuple(found)
 
     def _measure_of(self, own: Mapping[str, Any], path: Sequence[str], compare: ComparePlan, experiment: str) -> str:
-        """Return the measure of a plot or a claim; the first one if there is none, "" if it is not known yet."""
+        """Return the measure of a plot or a claim; by default the first of [compare], or "" for an experiment."""
         if experiment:
             return str(self.text(own, path, "measure", ""))
         return self._measures(own.get("measure", compare.measures[0]), (*path, "measure"), compare)[0]
@@ -204,9 +211,10 @@ class StudyTables(StudyValues):
     def _lines(
         self, own: Mapping[str, Any], path: Sequence[str], sets: Sequence[str], systems: Sequence[str] | None
     ) -> tuple[PlotLine, ...]:
-        """Return a line for each set of topics and each entry of `lines`; `x` is a single entry without a name.
+        """Return the lines of a plot: one for each pair of a set of topics and an entry of the key `lines`.
 
-        Without `systems`, the names are cases of an experiment, which are known when it is made.
+        An entry has the x value of each system. The key `x` has the x values of a single line without a name. If
+        `systems` is None, the names are cases of an experiment.
         """
         if "lines" in own and "x" in own:
             self.refuse(
@@ -231,7 +239,7 @@ class StudyTables(StudyValues):
     def _lines_over_experiments(
         self, own: Mapping[str, Any], path: Sequence[str], experiments: Mapping[str, ExperimentPlan]
     ) -> tuple[PlotLine, ...]:
-        """Return a line for each case; its points are experiments."""
+        """Return a line for each case in `cases`. Its points are the experiments in `x`, each with its x value."""
         for key in ("lines", "topics", "experiment"):
             if key in own:
                 self.refuse(

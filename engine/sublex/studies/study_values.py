@@ -1,4 +1,4 @@
-"""Read the values of a study. Each mistake costs one sentence with the line of the file."""
+"""Read the values of a study file. A mistake is reported in one sentence, with its line."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from sublex.studies.toml_lines import Toml
 from sublex.tools.arguments import shown
 from sublex.tools.messages import near_names, nearest, one_line
 
-# Entries of a table of a study, at most.
+# The largest number of entries in a table of a study file.
 MOST_ENTRIES = 1_000
-# Names of collections, indexes, topics, tables and plots, which become names of files.
+# The pattern of names of collections, indexes, topics, tables and plots, which become names of files.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
 
 
 class StudyValues:
-    """The values of a study, which raise InputError if they are not as they should be."""
+    """Reads values of a study file. `path` is the place of a value, such as ("systems", "BM25"); errors name its line.
+
+    The methods raise InputError for a value of the wrong type or range.
+    """
 
     def __init__(self, toml: Toml):
         self.toml = toml
@@ -121,7 +124,7 @@ class StudyValues:
         return given
 
     def names(self, table: Mapping[str, Any], path: Sequence[str]) -> None:
-        """Refuse names that no file could have, and those that differ in case alone, which some disks hold as one file."""
+        """Refuse names that no file can have, and names that differ in case alone, which some disks take for one."""
         for name in table:
             if not NAME.fullmatch(name):
                 self.refuse(
@@ -139,12 +142,12 @@ class StudyValues:
                 self.refuse((*path, name), f"{name} and {other} differ in case alone, and both name files; rename one.")
 
     def expression(self, value: Any, path: Sequence[str]) -> str:
-        """Return the text of an expression that can be read."""
+        """Return the text of an expression. Refuse a text that cannot be parsed."""
         text = self.text({path[-1]: value}, path[:-1], path[-1])
         try:
             parse(text)
         except SublexError as error:
-            # The caret under the mistake would stand on the line of the message.
+            # The message has a single line, so it cannot show the caret under the mistake.
             reason, caret, _ = str(error).partition(":\n")
             self.refuse(path, f"{reason} of {text[:200]!r}; correct the expression." if caret else str(error))
         return str(text)

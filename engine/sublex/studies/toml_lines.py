@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from sublex.errors import InputError
 
 Path = tuple[str, ...]
-# How tomllib ends its messages, and how it calls a name that is there already.
+# The end of tomllib's messages, and the beginnings of its messages about a repeated key.
 _AT = re.compile(r" \((?:at line (\d+), column \d+|at end of document)\)$")
 _TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate")
-# Strings of TOML, the long ones first.
+# The pattern of TOML's strings; those in three quotation marks come first.
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'", re.DOTALL)
-# Strings and comments. A string that is not closed goes on to the end, so that each character is looked at once.
+# The pattern of strings and comments. An unclosed string reaches to the end of the text or line, so matching takes
+# linear time.
 _APART = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\\?\Z)|'
     r"'''.*?(?:'{3,5}|\Z)|"
@@ -24,13 +25,13 @@ _APART = re.compile(
     r"#[^\n]*",
     re.DOTALL,
 )
-# A key with more names than this: TOML's reader takes time as the square of their number.
+# The largest number of parts of a dotted key. The time of tomllib is quadratic in this number.
 MOST_NAMES = 32
 _LONG_KEY = re.compile(rf'(?<![\w"-])(?:(?:[\w-]+|"")[ \t]*\.[ \t]*){{{MOST_NAMES}}}')
 
 
 class Toml(NamedTuple):
-    """The content of a TOML file, and the line on which each key stands. A key is named by its path: ("systems", "BM25")."""
+    """The content of a TOML file, and the line of each key by its path, such as ("systems", "BM25")."""
 
     name: str
     data: dict[str, Any]
@@ -57,7 +58,7 @@ def read_toml(text: str, name: str) -> Toml:
 
 
 def _refuse_long_keys(text: str, name: str) -> None:
-    """Raise InputError for a key of so many names with points between them that reading it would take too long."""
+    """Raise InputError for a dotted key with so many parts that reading it would take too long."""
     bare = _APART.sub(lambda match: '""' + "\n" * match[0].count("\n"), text)
     if long := _LONG_KEY.search(bare):
         line = bare.count("\n", 0, long.start()) + 1
@@ -65,7 +66,7 @@ def _refuse_long_keys(text: str, name: str) -> None:
 
 
 def _sentence(problem: str, text: str, name: str) -> str:
-    """Return the sentence for a text that is no TOML."""
+    """Return the message about a text that is not TOML. `problem` is the message of tomllib."""
     found = _AT.search(problem)
     line = int(found[1]) if found and found[1] else text.count("\n") + 1
     what = _AT.sub("", problem)
@@ -78,7 +79,10 @@ def _sentence(problem: str, text: str, name: str) -> str:
 
 
 def _keys(text: str) -> Iterator[tuple[int, Path]]:
-    """Yield the line and the path of each table and of each key that begins a line, as far as the text is TOML."""
+    """Yield the line and the path of each table and of each key at the beginning of a line.
+
+    Stop where the text is not TOML.
+    """
     table: Path = ()
     at, line, counted = 0, 1, 0
     while at < len(text):
@@ -99,7 +103,10 @@ def _keys(text: str) -> Iterator[tuple[int, Path]]:
 
 
 def _end(text: str, at: int, mark: str) -> int:
-    """Return where a mark stands outside of strings; without a mark, where the line ends outside of strings and brackets."""
+    """Return the place of the next `mark` outside of strings and comments, or of the end of its line.
+
+    If `mark` is "", return the place of the next end of a line that is not within a string or brackets.
+    """
     depth = 0
     while at < len(text):
         char = text[at]
@@ -122,7 +129,7 @@ def _end_of_line(text: str, at: int) -> int:
 
 
 def _path(text: str, is_table: bool) -> Path | None:
-    """Return the path that the head of a table, or a key, writes; None if it cannot be read."""
+    """Return the path that a dotted key, or the header of a table, stands for; None if it cannot be read."""
     try:
         node: Any = tomllib.loads(text if is_table else f"{text} = 0")
     except (tomllib.TOMLDecodeError, RecursionError):

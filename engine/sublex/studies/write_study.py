@@ -1,4 +1,4 @@
-"""Write study files: TOML with a seal, so that a file that nobody changed may be replaced."""
+"""Write study files: TOML with a seal, which shows later whether somebody has changed the file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def key(name: str) -> str:
 
 
 def text(value: str) -> str:
-    """Return a text as TOML writes it."""
+    """Return a text as a string of TOML, in quotes."""
     return (
         '"' + "".join(_ESCAPES.get(char, char if char.isprintable() else f"\\U{ord(char):08x}") for char in value) + '"'
     )
 
 
 def value(given: object) -> str:
-    """Return a text, a number, a truth value, or a list of these as TOML writes it."""
+    """Return a text, a number, a truth value, or a list of these as a value of TOML."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, (int, float)):
@@ -38,18 +38,18 @@ def value(given: object) -> str:
 
 
 def table(name: str, rows: Mapping[str, object]) -> str:
-    """Return a table of TOML."""
+    """Return a table of TOML: its header, and a line for each key of `rows`."""
     return "\n".join([f"[{name}]", *(f"{key(each)} = {value(given)}" for each, given in rows.items()), ""])
 
 
 def path_from(folder: Path, path: str) -> str:
-    """Return a path as a study in a folder names it: relative if it lies below the folder, otherwise absolute."""
+    """Return a path as a study file in `folder` writes it: relative if it lies below the folder, otherwise absolute."""
     real, root = os.path.realpath(path), os.path.realpath(folder)
     return os.path.relpath(real, root) if real == root or real.startswith(os.path.join(root, "")) else real
 
 
 def system_names(expressions: Sequence[str]) -> dict[str, str]:
-    """Return expressions by the names of systems: the expressions themselves, each once."""
+    """Return the systems of a new study, by name: each expression is the name of its own system."""
     return {expression: expression for expression in expressions}
 
 
@@ -63,7 +63,7 @@ def write_study(file: str, content: str, overwrite: bool = False) -> None:
 
 
 def check_study_path(file: str, overwrite: bool = False) -> None:
-    """Raise InputError for a path at which no study may be written."""
+    """Raise InputError for a path that does not end in .toml, or where a file is that may not be replaced."""
     if not file.endswith(".toml"):
         raise InputError(f"{file} does not end in .toml; a study is a file in TOML.")
     expect_output(file, overwrite)

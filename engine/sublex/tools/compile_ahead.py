@@ -82,7 +82,7 @@ def jobs_of(module: str) -> list[CompileJob]:
 
 
 def kernel_files(modules: Iterable[str]) -> dict[str, Path]:
-    """Return the files with kernels of Sublex and of the packages of plugins in `modules`, by the names to import them.
+    """Return the files with kernels of Sublex and of the packages of plugins in `modules`, by their module names.
 
     The name of a file with kernels ends in `_kernels.py`. Nothing is imported.
     """
@@ -121,7 +121,7 @@ def missing(jobs: Iterable[CompileJob]) -> list[CompileJob]:
 
 
 def _size(job: CompileJob) -> int:
-    """Return the size of the bytecode of a kernel and of the compiled functions that it calls."""
+    """Return a measure of the time to compile a job: the size of its bytecode and of the functions that it calls."""
     from sublex.tools.compiled import functions_in
 
     return sum(len(function.__code__.co_code) for function in functions_in(job.kernel().py_func))
@@ -133,7 +133,7 @@ def processors() -> int:
 
 
 def compile_all(jobs: Iterable[CompileJob], processes: int, advance: Callable[[], None]) -> None:
-    """Compile in this process and others, `processes` in all, and call `advance` after each job.
+    """Compile jobs in this process and in others, `processes` in all, and call `advance` after each job.
 
     A process that fails leaves its jobs undone; the kernels are then compiled when they are called.
     """

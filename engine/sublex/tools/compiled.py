@@ -59,9 +59,10 @@ TEMPORARY = "sublex-kernels-"
 # a thread has finished loading; `_interrupted_later` says why.
 loading: set[int] = set()
 
-# Kernels that return arrays call this function of Numba for the class of the arrays, and crash if an exception is raised in it.
-# An interrupt that comes while a kernel runs would be raised there, at the next step in Python. With a cache, only the first
-# call of a kernel takes a step in Python; `sublex.faces.interrupts` delivers interrupts of commands after that step.
+# Kernels that return arrays call this function of Numba to get the class of the arrays, and crash if it raises an
+# exception. An interrupt that comes while a kernel runs would be raised in the first Python code that runs next, which
+# is this function. With a cache, the function runs Python code only once; `sublex.faces.interrupts` delivers
+# interrupts of commands after that.
 unpickle: Any = serialize._numba_unpickle  # type: ignore[attr-defined]
 serialize._numba_unpickle = lru_cache(maxsize=None)(unpickle)  # type: ignore[attr-defined]
 
@@ -129,9 +130,10 @@ class KernelCache(FunctionCache):
         super().save_overload(sig, data)
 
     def _open(self, signature: Signature, codegen: Any) -> dict:
-        """Select the files for a signature, this code and this processor. Return their index, empty if there are none.
+        """Select the files for a signature, this code and this processor.
 
-        The caller holds Numba's compiler lock, so no other thread selects other files in the meantime.
+        Return Numba's index of them, empty without files. The caller holds Numba's compiler lock, so no other thread
+        selects other files in the meantime.
         """
         key = (
             self._index_key(signature, codegen),
@@ -270,13 +272,16 @@ def _start_runtime(target: Any) -> None:
 
 @global_compiler_lock
 def has_code(kernel: Any, signature: Signature) -> bool:
-    """Return whether a kernel's machine code for a signature is on disk; true also if the disk is not writable."""
+    """Return whether a kernel's machine code for a signature is on disk, or could not be written to any folder."""
     cache = kernel._cache
     return not isinstance(cache, KernelCache) or bool(cache._open(signature, kernel.targetctx.codegen()))
 
 
 def is_temporary(kernel: Any) -> bool:
-    """Return whether the machine code of a kernel is deleted when this process ends: Numba found no lasting folder to write to."""
+    """Return whether a kernel's machine code is deleted when this process ends.
+
+    That is so if Numba found no lasting folder to write to.
+    """
     return Path(kernel._cache.cache_path).parent.name.startswith(TEMPORARY)
 
 

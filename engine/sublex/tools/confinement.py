@@ -35,7 +35,7 @@ def confined(by: Confinement | None) -> Iterator[None]:
 
 
 def refused_folder(written: str) -> str:
-    """Return why a call that names a folder is refused; "" if it is not."""
+    """Return why a call that names a folder is refused; "" if it is not. `written` is the call as the user wrote it."""
     return "" if _now.get() is None else f"{written} names a folder, and a request cannot name one."
 
 

@@ -1,8 +1,8 @@
-"""Copies of objects that never change. A process shares one object; another process makes the object again on first use.
+"""Objects that never change: a copy is the object itself, and an unpickled object is made again when it is first used.
 
-A pickled object of these kinds says how to make it again, and has no data of an index. An error in unpickling would end a
-worker process, or stop it for ever, before it could report the error. So the error comes when an unpickled object is first
-used.
+A pickled object of these kinds says how to make it again, and has no data of an index. An error during unpickling
+would end a worker process, or stop it for ever, before it could report the error. So the error comes only at the first
+use.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ class Uncopied:
 
 
 class Deferred(Uncopied):
-    """An object that never changes. It is pickled as its `origin`, a function that makes the object again.
+    """An object that never changes.
 
-    `pickled` names the attributes that are pickled too, so that they can be read before the object is made.
+    In place of its data, its `origin` is pickled, a function that makes the object again. `pickled` names the
+    attributes that are pickled too, so that they can be read before the object is made.
     """
 
     pickled: ClassVar[tuple[str, ...]]
@@ -37,7 +38,7 @@ class Deferred(Uncopied):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Make an unpickled object. Python calls this when an attribute that was not pickled is first read."""
+            """Make the whole object. Python calls this when an attribute that was not pickled is first read."""
             state = self.__dict__
             if "_making" in state and not name.startswith("__"):
                 with state["_making"]:

@@ -39,8 +39,8 @@ def one_line(text: str) -> str:
 def clean_lines(text: str) -> str:
     """Return a message without characters that steer a terminal.
 
-    Its further lines stay only if they are indented, as the lines under a syntax error are, so that no name in a message
-    can begin a line of its own.
+    A line break stays only before an indented line, such as a line under a syntax error. So no name in a message can
+    begin a line of its own.
     """
     return "\n".join(map(one_line, re.split("\n(?=  )", text)))
 
@@ -151,7 +151,7 @@ def shell_word(word: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in single quotes if needed. A text with a single quote gets double quotes, if a shell reads it unchanged in these."""
+    """Return a text in the quotes that it needs: none, single ones, or double ones around a single quote."""
     return f'"{text}"' if "'" in text and not _CHANGED.search(text) else shlex.quote(text)
 
 

@@ -152,7 +152,7 @@ def without_links(name: str, flags: int) -> int:
 
 
 def is_device(path: Path) -> bool:
-    """Return whether a path is a pipe, a device or a stream of this process. An output is written to it and never replaces it."""
+    """Return whether a path is a pipe, a device or a stream of this process, to which an output is written directly."""
     if os.path.exists(path) and not os.path.isfile(path):
         return not os.path.isdir(path)
     folder = os.path.realpath(path.parent)

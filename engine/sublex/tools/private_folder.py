@@ -19,8 +19,8 @@ def why_shared(folder: Path, beside_source: bool = False) -> str:
     """Return in words who else may write to a folder or replace it; an empty string if only this user and root may.
 
     A folder counts as replaceable if others may write to a folder above it, unless that folder has the sticky bit, as
-    /tmp has. With `beside_source`, the folder lies beside the source of its code. Users who may write to the folder of the
-    source do not count then, because they can change the code anyway.
+    /tmp has. `beside_source` says that the folder is in the folder of the source code. Users who may write to the
+    folder of the source do not count then, because they can change the code anyway.
     """
     if beside_source:
         status, source = os.lstat(folder), os.lstat(folder.parent)

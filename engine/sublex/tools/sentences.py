@@ -29,7 +29,7 @@ def first_sentences(text: str) -> list[str]:
 
 
 def best_sentence(sentences: Sequence[str], scores: np.ndarray) -> dict[str, str]:
-    """Return the sentence with the highest score as evidence for an explanation. It is empty if no score is finite."""
+    """Return the sentence with the highest score as evidence for an explanation; {} if no score is finite."""
     if not len(sentences) or not np.isfinite(scores).any():
         return {}
     best = sentences[int(np.argmax(scores))]

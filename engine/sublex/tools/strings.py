@@ -84,7 +84,7 @@ class Strings(Uncopied, Sequence[str]):
 def id_fault(text: str) -> str:
     """Return the reason why a text cannot be the id of a document or topic; an empty string if it can.
 
-    The C code of trec_eval takes an id for its part before a NUL character, and crashes on half of a surrogate pair.
+    The C code of trec_eval cuts an id off at a NUL character, and crashes on half of a surrogate pair.
     """
     if "\0" in text:
         return NUL_FAULT

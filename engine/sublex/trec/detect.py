@@ -101,7 +101,10 @@ def _kind_of_table(path: str, form: str, head: bytes) -> str:
 
 
 def _topics_or_collection(path: str, names: set[str], texts: Sequence[str], documents: bool, count: int) -> str:
-    """Tell topics from a collection by the names of the fields, the name of the file, or the length of the texts."""
+    """Tell topics from a collection by the names of the fields, the name of the file, or the mean length of the texts.
+
+    `documents` says that the fields are those of documents. `count` is the number of records from which the texts come.
+    """
     if documents or names & _OF_DOCUMENTS:
         return COLLECTION
     if names & _OF_TOPICS:

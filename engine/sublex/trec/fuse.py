@@ -134,7 +134,7 @@ def _fused_topic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the documents of one topic and their fused scores (float64).
 
-    `parts` are the documents and scores of the topic in each run.
+    `parts` are the documents and scores of the topic in each run, and `factors` the weights of the runs.
     """
     docs, which = np.unique(np.concatenate([docs for docs, _ in parts]), return_inverse=True)
     values, everyone = [], 0.0

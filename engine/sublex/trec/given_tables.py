@@ -75,7 +75,7 @@ def qrels_of(given: Any, contradictions: str = "error") -> Qrels:
     topics, qids = _numbered(columns.qids, "topic")
     docs, docnos = _numbered(columns.docnos, "document")
     names = [qids[topic] for topic in topics.tolist()]
-    grades = [_grade(grade, qid) for grade, qid in zip(columns.numbers, names, strict=True)]
+    grades = [whole_grade(grade, f"Topic {qid}") for grade, qid in zip(columns.numbers, names, strict=True)]
     judgements = Judgements(names, [docnos[doc] for doc in docs.tolist()], grades)
     qrels, _ = collect([judgements], "", "", refuse, Report(), contradictions)
     if not len(qrels):
@@ -159,10 +159,11 @@ def _numbered(values: list[Any], kind: str, before: Iterable[Any] = ()) -> tuple
     return np.fromiter(map(places.__getitem__, values), np.int32, len(values)), list(numbers)
 
 
-def _grade(grade: Any, qid: str) -> int:
+def whole_grade(grade: Any, of: str) -> int:
+    """Return a grade as a whole number. Raise InputError for another value; `of` is what has the grade."""
     whole = isinstance(grade, (int, np.integer)) or (isinstance(grade, float) and grade.is_integer())
     if not whole or not GRADES.min <= grade <= GRADES.max:
-        raise InputError(f"Topic {qid} has the grade {shown(grade)}, which is not a whole number; correct it.")
+        raise InputError(f"{of} has the grade {shown(grade)}, which is not a whole number; correct it.")
     return int(grade)
 
 

@@ -20,11 +20,9 @@ _CALLED = {RUN: "a run", QRELS: "judgements", TOPICS: "topics"}
 
 
 def reads(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator for a function that reads files of a kind.
+    """Return a decorator for a function that reads files of a kind. Its first argument is the path.
 
-    The function raises `InputError` for other files.
-
-    The path is the first argument of the function. If the file is of another kind, the error says so.
+    If the function raises `InputError` and the file is of another kind, the message of the error says so.
     """
 
     def decorated(read: Callable[P, T]) -> Callable[P, T]:

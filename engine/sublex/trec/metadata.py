@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # The keys under which the metadata of Sublex's runs have the fingerprint of the index.
 FINGERPRINT = ("data", "index", "fingerprint")
+EXPRESSION = ("method", "expression")
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 # The largest number of characters of metadata. PyYAML takes seconds for a longer text.
 LONGEST = 1 << 18

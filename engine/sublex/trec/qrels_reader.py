@@ -218,7 +218,7 @@ def _of_dataset(path: str, listen: Listener) -> Iterator[Judgements]:
 
 
 def _check_ids(listen: Listener, path: str, qids: Iterable[str], docnos: Iterable[str]) -> None:
-    """Report the first id that trec_eval's code misreads. Use this for ids without lines, such as those in JSON."""
+    """Report to `listen` the first id that trec_eval's code misreads. Use this for ids without lines, as in JSON."""
     for kind, ids in (("topic", qids), ("document", docnos)):
         if (text := first_faulty_id(Strings.of(ids))) is not None:
             reason = f"the {kind} id {text!r} {id_fault(text)}"
@@ -226,7 +226,7 @@ def _check_ids(listen: Listener, path: str, qids: Iterable[str], docnos: Iterabl
 
 
 def _whole(listen: Listener, grade: Any, refusal: str) -> int:
-    """Return a grade as a whole number. Report a grade that is not a whole number.
+    """Return a grade as a whole number. Report any other grade to `listen`, with the message `refusal`.
 
     Use this for grades without lines, such as those in JSON.
     """
@@ -240,10 +240,10 @@ def _whole(listen: Listener, grade: Any, refusal: str) -> int:
 def collect(
     parts: Iterable[Judgements], path: str, form: str, listen: Listener, report: Report, contradictions: str = "error"
 ) -> tuple[Qrels, np.ndarray]:  # fmt: skip
-    """Return all judgements, and the line of each.
+    """Return the judgements of all parts, and the line of each. `form` is the format of the result.
 
-    Report repeated judgements of a document for a topic, and keep only the first of them. It gets the grade that
-    `contradictions` chooses. Raise InputError for an unknown rule.
+    Report repeated judgements of a document for a topic to `listen`, and keep only the first of them. It gets the grade
+    that `contradictions` chooses. Raise InputError for an unknown rule.
     """
     if contradictions not in CONTRADICTIONS:
         known = ", ".join(CONTRADICTIONS)

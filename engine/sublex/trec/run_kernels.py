@@ -114,10 +114,11 @@ def _number(buf, i, end, tens):
 
 @kernel((STORED_U8, SPANS, F64), before="read-runs lint")
 def parse(buf, spans, tens):
-    """Return numbers as float64, and how certain each value is: 2, 1 or 0.
+    """Return the decimal numbers buf[spans[k, 0] : spans[k, 1]] as float64, and the certainty of each: 2, 1 or 0.
 
-    Certainty 2 means that the value is the nearest float64. Certainty 1 means that it rounds to the right float32,
-    because all float64 values within the reading error round to the same finite float32. Certainty 0 means neither.
+    With certainty 1 or 2, the value rounds to the right float32, because all float64 values within the reading error
+    round to the same finite float32. With certainty 2, it is also the nearest float64. Certainty 0 promises nothing.
+    `tens` has the powers of ten.
     """
     values, certainties = np.empty(len(spans), np.float64), np.empty(len(spans), np.uint8)
     slack = 2.0**-50
@@ -258,7 +259,8 @@ def _put_number(out, o, mantissa, exponent):
 def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
     """Write the lines of one topic to `out`, which must have room, and return their size in bytes.
 
-    A line is `head` docno rank score `tail`.
+    A line is `head` docno rank score `tail`. The docno of line k is arena[starts[k] : starts[k] + sizes[k]], and its
+    score is mantissas[k] · 10^exponents[k], below 0 if negative[k] is set.
     """
     o = 0
     for k in range(len(starts)):
@@ -280,7 +282,10 @@ def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out)
 
 @kernel((STORED_U8, I64, I64), before="write-runs lint")
 def classify(arena, starts, sizes):
-    """Return a number for each string: 0 for ASCII without white space, 1 for empty or with white space, 2 otherwise."""
+    """Return a number for each string: 0 for ASCII without white space, 1 for empty or with white space, 2 otherwise.
+
+    String k is arena[starts[k] : starts[k] + sizes[k]].
+    """
     kinds = np.zeros(len(starts), np.uint8)
     for k in range(len(starts)):
         kinds[k] = sizes[k] == 0

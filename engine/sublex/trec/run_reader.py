@@ -93,7 +93,7 @@ class RunFile(NamedTuple):
         return ranking(self.hits.topics, self.hits.docs, self.hits.values, self.hits.docnos)
 
     def run(self, order: np.ndarray, **more: Any) -> Run:
-        """Return the hits in the order `order` as a run."""
+        """Return the hits in the order `order` as a run. `more` are further arguments of `Run`."""
         qids, docnos, topics, docs, scores, _ = self.hits
         tag = self.tags[0] if len(self.tags) else ""
         return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, tag, **more)

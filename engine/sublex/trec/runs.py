@@ -167,7 +167,10 @@ class Run(Columns, dict):  # type: ignore[misc]
 def ranked(
     qids: list[str], topics: np.ndarray, docs: np.ndarray, scores: np.ndarray, docnos: Strings, **more: Any
 ) -> Run:
-    """Return a run made of hits in any order. `topics` are places in `qids`, `docs` places in `docnos`."""
+    """Return a run made of hits in any order. `topics` are places in `qids`, `docs` places in `docnos`.
+
+    `more` are further arguments of `Run`.
+    """
     order = ranking(topics, docs, scores, docnos)
     return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, **more)
 

@@ -83,10 +83,10 @@ class Forest:
     def contributions(self, row: Any) -> np.ndarray:
         """Return the number that each feature adds to the prediction of a row, and at the end the prediction without features.
 
-        These are Shapley values: the part of a feature is its mean effect over all orders in which features become known. A
-        feature that is not known yet follows both branches of a node, each by its share of the training data. The numbers
-        add up to the prediction. (Lundberg and others, "From local explanations to global understanding", 2020, whose
-        algorithm for one leaf is used here.)
+        These are Shapley values: the number of a feature is its mean effect over all orders in which features become
+        known. At a node whose feature is not known yet, both branches count, weighted by their shares of the training
+        data. All numbers add up to the prediction. (Lundberg and others, "From local explanations to global
+        understanding", 2020, whose algorithm for one leaf is used here.)
         """
         given = self._rows(np.reshape(np.asarray(row, np.float64), (1, -1)))
         found = np.zeros(self.width + 1)
@@ -147,7 +147,10 @@ def _check(tree: Tree, width: int, name: str) -> None:
 
 
 def _reaches_all(inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> bool:
-    """Return whether the root reaches all nodes within `DEEPEST` steps. Every other node has one parent."""
+    """Return whether the root reaches all nodes within `DEEPEST` steps.
+
+    Each other node must have exactly one parent.
+    """
     level, reached = np.zeros(1, np.int64), 1
     for _ in range(DEEPEST):
         level = level[inner[level]]

@@ -46,9 +46,10 @@ def sums(roots, feature, threshold, left, right, missing_left, missing, value, r
 def shapley(roots, feature, threshold, left, right, missing_left, missing, value, cover, row, depth, found):
     """Add the Shapley values of a row to `found`, which has one more item than the row: the prediction without features.
 
-    The walk keeps two numbers for each feature of its path. `known` is 1 if the row's value goes along the path, otherwise 0.
-    `share` is the part of the training data that goes along. If some features are known, a leaf of value v adds v times a
-    product: `known` of the known features, times `share` of the others. `depth` is the largest number of nodes on a path.
+    The kernel walks along all paths from a root to a leaf, and keeps two numbers for each feature of the path. `known`
+    is 1 if the row's value of the feature goes along the path, otherwise 0. `share` is the part of the training data
+    that goes along. When a set of features is known, a leaf of value v adds v times a product: `known` of the features
+    in the set, times `share` of the other features of the path. `depth` is the largest number of nodes on a path.
     """
     stack, child = np.empty(depth + 1, np.int32), np.empty(depth + 1, np.int8)
     used, features = np.empty(depth + 1, np.int32), np.int64(0)
@@ -98,7 +99,11 @@ def shapley(roots, feature, threshold, left, right, missing_left, missing, value
 
 @inner
 def _leaf(value, used, known, share, features, chances, found):
-    """Add the Shapley values of one leaf. The leaf is a game whose value is a product over the features of the path."""
+    """Add the Shapley values of one leaf to `found`.
+
+    `features` is the number of features of its path. `used` has their numbers, and `known` and `share` are those of
+    `shapley`.
+    """
     without = value
     for each in range(features):
         without *= share[each]

@@ -31,9 +31,9 @@ def from_xgboost(text: str) -> Forest:
 
 
 def _base(learner: dict[str, Any]) -> float:
-    """Return the number to which the trees add.
+    """Return the number to which the values of the trees are added.
 
-    The file has the number in the units of the objective, such as a probability.
+    The file has this number in the units of the objective, such as a probability, from which it is converted.
     """
     base = float(str(learner["learner_model_param"]["base_score"]).strip("[]"))
     objective = str(learner["objective"]["name"])

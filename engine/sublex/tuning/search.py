@@ -74,7 +74,7 @@ def tune(
         judge = Judge(index, qrels, qids, measure, k)
         unused = tuple(qid for qid in qrels if qid not in texts)
         return trained(index, tree, model, texts, qrels, parts, judge, unused, workers, profile, language, progress)
-    slots, plan = _planned(tree, learned, composer, defaults, search, steps, samples, seed)
+    tuned_ranges, plan = _planned(tree, learned, composer, defaults, search, steps, samples, seed)
     unfitted = dict.fromkeys(name for resolved in plan.runs.values() for name in composer.unfitted(resolved))
     if len(unfitted) > 1:
         tried = f"{len(unfitted)} models that this expression tries are not fitted; run: "
@@ -87,11 +87,11 @@ def tune(
     held_out, chosen = _cross_validated(plan, scores, parts, qids)
     best = _best(plan, scores, np.arange(len(qids)))
     return Tuning(
-        str(tree), str(judge.measure), search, tuple(slot.name for slot in slots), qids,
+        str(tree), str(judge.measure), search, tuple(tuned.name for tuned in tuned_ranges), qids,
         tuple(qid for qid in qrels if qid not in texts), plan.settings, scores[: len(plan.settings)], chosen, held_out,
         ScoredSetting(plan.settings[best], scores[best]),
         plan.default and ScoredSetting(plan.default, scores[plan.rows[plan.default.expression]]),
-        space.at_end(slots, tuple(plan.settings[best].values.values())), language,
+        space.at_end(tuned_ranges, tuple(plan.settings[best].values.values())), language,
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def settings_of(
     seed: int,
     profile: str | None = None,
 ) -> list[Expression]:
-    """Return the resolved expressions of the settings that `tune` tries.
+    """Return the resolved expressions of the settings that `tune` tries for an expression with ranges.
 
     The expression of the defaults is included if it can run.
     """
@@ -175,29 +175,34 @@ def _planned(
     steps: int,
     samples: int,
     seed: int,
-) -> tuple[list[space.Slot], _Plan]:
-    """Return the ranges of an expression, and the plan of the search for their numbers. The search starts from `learned`."""
-    slots = space.slots(tree, composer.registry, defaults)
+) -> tuple[list[space.TunedRange], _Plan]:
+    """Return the ranges of the expression `tree`, and the plan of the search for their numbers.
+
+    The search starts from the numbers `learned`, or without them from the defaults.
+    """
+    tuned_ranges = space.ranges_of(tree, composer.registry, defaults)
     if learned:
-        slots = [slot._replace(default=number) for slot, number in zip(slots, learned, strict=True)]
+        tuned_ranges = [tuned._replace(default=number) for tuned, number in zip(tuned_ranges, learned, strict=True)]
     if search not in SEARCHES:
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
-    numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
+    numbers = space.grid(tuned_ranges, steps) if search == "grid" else space.sample(tuned_ranges, samples, seed)
     start = fill(tree, learned) if learned else space.without_ranges(tree, composer.registry)
-    return slots, _plan(tree, start, slots, numbers, composer, defaults)
+    return tuned_ranges, _plan(tree, start, tuned_ranges, numbers, composer, defaults)
 
 
 def _plan(
     tree: Expression,
     start: Expression,
-    slots: Sequence[space.Slot],
+    tuned_ranges: Sequence[space.TunedRange],
     numbers: Iterable[Sequence[float]],
     composer: Composer,
     defaults: Defaults,
 ) -> _Plan:
-    """Return the plan of a search. `start` has the default numbers. Settings with the same printed form count as one.
+    """Return the plan of a search.
 
-    If settings have equal means, the one nearest to the defaults wins. If they are equally near, the first wins.
+    `numbers` has the numbers of each setting, one for each of `tuned_ranges`, the ranges of `tree`. `start` is the expression
+    with the default numbers. Settings with the same printed form count as one. If settings have equal means, the one
+    nearest to the defaults wins. If they are equally near, the first wins.
     """
     runs: dict[str, Expression] = {}
     order: dict[str, tuple] = {}
@@ -209,11 +214,11 @@ def _plan(
         if (name := str(resolved)) in runs:
             continue
         runs[name] = resolved
-        order[name] = (0, *(value for slot, value in zip(slots, values, strict=True) if slot.parameter))
-        numbers_by_name = {slot.name: value for slot, value in zip(slots, values, strict=True)}
+        order[name] = (0, *(value for tuned, value in zip(tuned_ranges, values, strict=True) if tuned.parameter))
+        numbers_by_name = {tuned.name: value for tuned, value in zip(tuned_ranges, values, strict=True)}
         settings.append(Setting(str(filled), name, numbers_by_name, resolved))
-        distances.append(space.distance(slots, values))
-    default = _default(start, slots, composer, defaults)
+        distances.append(space.distance(tuned_ranges, values))
+    default = _default(start, tuned_ranges, composer, defaults)
     if default and str(default[1]) not in runs:
         runs[str(default[1])], order[str(default[1])] = default[1], (1,)
     rows = {name: row for row, name in enumerate(runs)}
@@ -223,18 +228,18 @@ def _plan(
 
 
 def _default(
-    plain: Expression, slots: Sequence[space.Slot], composer: Composer, defaults: Defaults
+    plain: Expression, tuned_ranges: Sequence[space.TunedRange], composer: Composer, defaults: Defaults
 ) -> tuple[Setting, Expression] | None:
-    """Return the setting of the defaults and its resolved expression.
+    """Return the setting of `plain`, the expression with default numbers, and its resolved expression.
 
-    Return None if a range stands for a required value, or if a model of the defaults is not fitted.
+    Return None if the expression cannot run: a range stood for a required value, or a model is not fitted.
     """
     try:
         resolved = composer.registry.resolve_all(plain, defaults)
         composer.compose(resolved, defaults)
     except (InputError, IndexProblem):
         return None
-    values = {slot.name: slot.default for slot in slots if slot.default is not None}
+    values = {tuned.name: tuned.default for tuned in tuned_ranges if tuned.default is not None}
     return Setting(str(plain), str(resolved), values, resolved), resolved
 
 
@@ -270,7 +275,10 @@ def _run(
 def _cross_validated(
     plan: _Plan, scores: np.ndarray, parts: Sequence[np.ndarray], qids: Sequence[str]
 ) -> tuple[np.ndarray, tuple[Fold, ...]]:
-    """Return each topic's score under the setting that is best outside the topic's fold, and the folds."""
+    """Return each topic's score under the setting that is best outside the topic's fold, and the folds.
+
+    `scores` are those of the runs by topic. `parts` has the places of the topics of each fold in `qids`.
+    """
     held_out, folds = np.empty(len(qids)), []
     for part in parts:
         others = np.setdiff1d(np.arange(len(qids)), part)

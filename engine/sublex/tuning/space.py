@@ -1,4 +1,7 @@
-"""The settings of an expression with ranges: find the ranges, and choose the numbers to try for each."""
+"""The settings of an expression with ranges: find the ranges, and choose the numbers to try for each.
+
+A `TunedRange` is a range with facts about the number that replaces it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ MOST = 10_000
 EVEN, DRAWN = 6, 4
 
 
-class Slot(NamedTuple):
+class TunedRange(NamedTuple):
     """A range in an expression, and facts about the number that will replace the range.
 
     `name` is shown to users. If `whole` is true, only whole numbers are allowed. `default` is the number to use without
@@ -51,26 +54,26 @@ class Slot(NamedTuple):
     parameter: bool = False
 
 
-def slots(expression: Expression, registry: Registry, defaults: Defaults) -> list[Slot]:
+def ranges_of(expression: Expression, registry: Registry, defaults: Defaults) -> list[TunedRange]:
     """Return the ranges of an expression in reading order, with distinct names.
 
     Raise InputError for a range where no number may stand.
     """
-    found = list(_slots(expression, _nowhere, registry, defaults))
+    found = list(_ranges_in(expression, _nowhere, registry, defaults))
     if not found:
         raise InputError(f"{expression} has no range to tune; write one in place of a number, as in BM25(b={{0..1}}).")
     names: list[str] = []
-    for slot in found:
-        same = (f"{slot.name} ({n})" for n in itertools.count(2))
-        names.append(next(name for name in itertools.chain([slot.name], same) if name not in names))
-    return [slot._replace(name=name) for slot, name in zip(found, names, strict=True)]
+    for tuned in found:
+        same = (f"{tuned.name} ({n})" for n in itertools.count(2))
+        names.append(next(name for name in itertools.chain([tuned.name], same) if name not in names))
+    return [tuned._replace(name=name) for tuned, name in zip(found, names, strict=True)]
 
 
-def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
+def grid(tuned_ranges: Sequence[TunedRange], steps: int) -> list[tuple[float, ...]]:
     """Return all combinations of numbers. The last range changes fastest. An interval gives `steps` evenly spaced numbers."""
     if steps < 2:
         raise InputError(f"steps={steps} should be at least 2: an interval has two ends.")
-    choices = [_even(slot, steps) for slot in slots]
+    choices = [_even(tuned, steps) for tuned in tuned_ranges]
     count = math.prod(map(len, choices))
     if count > MOST:
         raise InputError(
@@ -79,15 +82,15 @@ def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
     return list(itertools.product(*choices))
 
 
-def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, ...]]:
+def sample(tuned_ranges: Sequence[TunedRange], samples: int, seed: int) -> list[tuple[float, ...]]:
     """Return combinations of numbers drawn uniformly.
 
     For the same seed, a smaller sample is the beginning of a larger sample.
     """
     if not 1 <= samples <= MOST:
         raise InputError(f"samples={samples} should lie between 1 and {MOST:,}.")
-    chances = np.random.default_rng([seed, 1]).random((samples, len(slots))).tolist()
-    return [tuple(map(_drawn, slots, row)) for row in chances]
+    chances = np.random.default_rng([seed, 1]).random((samples, len(tuned_ranges))).tolist()
+    return [tuple(map(_drawn, tuned_ranges, row)) for row in chances]
 
 
 def without_ranges(node: Any, registry: Registry) -> Any:
@@ -116,38 +119,38 @@ def without_ranges(node: Any, registry: Registry) -> Any:
     return node.map(inner)
 
 
-def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
-    """Return the sum of the distances of `values` from the defaults of their slots.
+def distance(tuned_ranges: Sequence[TunedRange], values: Sequence[float]) -> float:
+    """Return the sum of the distances of `values` from the defaults of their ranges.
 
-    Each distance is divided by the width of the slot's range. A slot without a default adds 0.
+    Each distance is divided by the width of the range. A range without a default adds 0.
     """
     return sum(
-        abs(value - slot.default) / ((max(slot.range.values) - min(slot.range.values)) or 1)
-        for slot, value in zip(slots, values, strict=True)
-        if slot.default is not None
+        abs(value - tuned.default) / ((max(tuned.range.values) - min(tuned.range.values)) or 1)
+        for tuned, value in zip(tuned_ranges, values, strict=True)
+        if tuned.default is not None
     )
 
 
-def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
-    """Return the names of slots whose number is at an end of the range.
+def at_end(tuned_ranges: Sequence[TunedRange], values: Sequence[float]) -> tuple[str, ...]:
+    """Return the names of the ranges whose number is at an end of the range.
 
-    Ends that are limits of the slot do not count. The best number may lie beyond the end.
+    Ends that are limits of the range do not count. The best number may lie beyond the end.
     """
     return tuple(
-        slot.name
-        for slot, value in zip(slots, values, strict=True)
-        if value in (min(slot.range.values), max(slot.range.values)) and value not in slot.limits
+        tuned.name
+        for tuned, value in zip(tuned_ranges, values, strict=True)
+        if value in (min(tuned.range.values), max(tuned.range.values)) and value not in tuned.limits
     )
 
 
 # Finding the ranges.
 
-Place = Callable[[Range], Slot]
+Place = Callable[[Range], TunedRange]
 
 
-def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> Iterator[Slot]:
-    def within(part: Any, place: Place = _nowhere) -> Iterator[Slot]:
-        return _slots(part, place, registry, defaults)
+def _ranges_in(node: Any, place: Place, registry: Registry, defaults: Defaults) -> Iterator[TunedRange]:
+    def within(part: Any, place: Place = _nowhere) -> Iterator[TunedRange]:
+        return _ranges_in(part, place, registry, defaults)
 
     match node:
         case Range():
@@ -156,11 +159,13 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
             for item in node:
                 yield from within(item, place)
         case Weighted(weight=weight, expression=part):
-            yield from within(weight, lambda given: Slot(f"weight of {_short(part)}", given, False, 1.0, (0,)))
+            yield from within(weight, lambda given: TunedRange(f"weight of {_short(part)}", given, False, 1.0, (0,)))
             yield from within(part)
         case Cut(expression=part, depth=depth):
             yield from within(part)
-            yield from within(depth, lambda given: _whole(Slot(f"depth of {_short(part)}", given, True, DEPTH, (1,))))
+            yield from within(
+                depth, lambda given: _whole(TunedRange(f"depth of {_short(part)}", given, True, DEPTH, (1,)))
+            )
         case Blend(parts=parts) | Chain(stages=parts):
             yield from within(parts)
         case Call(args=args, params=params):
@@ -201,12 +206,13 @@ def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]
 
 
 def _parameter(component: str, param: Param | None, name: str, shown: str, value: Any, own: Any) -> Place:
-    """Return a function that makes the slot of a parameter, or of an item of its list. `shown` is the slot's name.
+    """Return a function that makes the tuned range of a parameter, or of an item of its list. `shown` is its name.
 
-    An undeclared parameter is accepted here, because resolving the expression raises an error for it.
+    `value` is the value of the parameter: the range itself, or a list with ranges. `own` has the profile's defaults of
+    the component. `param` may be None: resolving the expression raises an error for an undeclared parameter.
     """
 
-    def place(given: Range) -> Slot:
+    def place(given: Range) -> TunedRange:
         listed = value is not given
         if param and not _takes_number(param, listed):
             choices = "true, false" if param.type is bool else ", ".join(map(str, param.range or ()))
@@ -215,8 +221,8 @@ def _parameter(component: str, param: Param | None, name: str, shown: str, value
         default = own.get(name, param.default) if param and not listed else None
         known = float(default) if isinstance(default, (int, float)) and math.isfinite(default) else None
         whole, limits = (param.type is int, param.range or ()) if param else (False, ())
-        slot = Slot(shown, given, whole, known, limits, True)
-        return _whole(slot, f"{component}: {name}=")
+        tuned = TunedRange(shown, given, whole, known, limits, True)
+        return _whole(tuned, f"{component}: {name}=")
 
     return place
 
@@ -227,14 +233,14 @@ def _takes_number(param: Param, listed: bool) -> bool:
     return param.type in ((tuple, object) if listed else (int, float, object))
 
 
-def _nowhere(given: Range) -> Slot:
+def _nowhere(given: Range) -> TunedRange:
     raise InputError(f"The range {given} stands where no number is allowed; put it in the place of a number.")
 
 
-def _whole(slot: Slot, before: str = "% ") -> Slot:
-    if slot.whole and any(value != int(value) for value in slot.range.values):
-        raise InputError(f"{before}{slot.range} should have whole numbers only.")
-    return slot
+def _whole(tuned: TunedRange, before: str = "% ") -> TunedRange:
+    if tuned.whole and any(value != int(value) for value in tuned.range.values):
+        raise InputError(f"{before}{tuned.range} should have whole numbers only.")
+    return tuned
 
 
 def _short(part: Expression) -> str:
@@ -257,23 +263,23 @@ def _holds_range(value: Any) -> bool:
 # Choosing numbers.
 
 
-def _even(slot: Slot, steps: int) -> list[float]:
-    numbers = list(slot.range.values)
-    if slot.range.interval:
+def _even(tuned: TunedRange, steps: int) -> list[float]:
+    numbers = list(tuned.range.values)
+    if tuned.range.interval:
         low, high = numbers
         numbers = np.linspace(low, high, steps).tolist()
-        numbers = [round(number) if slot.whole else _rounded(number, slot.range, EVEN) for number in numbers]
+        numbers = [round(number) if tuned.whole else _rounded(number, tuned.range, EVEN) for number in numbers]
     return list(dict.fromkeys(map(shortest, numbers)))
 
 
-def _drawn(slot: Slot, chance: float) -> float:
-    values = slot.range.values
-    if not slot.range.interval:
+def _drawn(tuned: TunedRange, chance: float) -> float:
+    values = tuned.range.values
+    if not tuned.range.interval:
         return shortest(values[int(chance * len(values))])
     low, high = values
-    if slot.whole:
+    if tuned.whole:
         return int(low) + int(chance * (int(high) - int(low) + 1))
-    return shortest(_rounded(low + chance * (high - low), slot.range, DRAWN))
+    return shortest(_rounded(low + chance * (high - low), tuned.range, DRAWN))
 
 
 def _rounded(number: float, interval: Range, digits: int) -> float:

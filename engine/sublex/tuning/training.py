@@ -56,7 +56,8 @@ def trained(
 ) -> Training:
     """Return the scores of models on topics from which they did not learn.
 
-    `parts` has the numbers of the topics of each fold.
+    `tree` is the expression that ends with `model`. `texts` has the texts of the judged topics by id, and `parts` the
+    places of the topics of each fold among them. `unused` are judged topics that were not given.
     """
     assert isinstance(tree, Chain)
     before, qids = chain(tree.stages[:-1]), list(texts)
@@ -107,9 +108,9 @@ def _setting(before: Expression, model: LearnedModel) -> Setting:
 
 
 def _scores(index: Index, table: Features, model: LearnedModel | None, qids: Sequence[str], judge: Judge) -> np.ndarray:
-    """Return the measure of each topic.
+    """Return the measure of each topic `qids` for its candidates in `table`, ranked by a model.
 
-    A model ranks its candidates; without a model, they stay in the order of retrieval.
+    If `model` is None, they stay in the order of retrieval.
     """
     rankings = []
     for qid in qids:

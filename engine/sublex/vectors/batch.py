@@ -21,10 +21,11 @@ ROWS_PER_BATCH = 4096
 class VectorsBatch(NamedTuple):
     """The vectors of some documents or queries.
 
-    `rows` is an array of numbers with one row for each of `ids`. For matrices, `rows` has the rows of all matrices, end to
-    end. `sizes` (int64) has the number of rows of each matrix, and `tokens` the text of each row, or nothing. If the batch is
-    `mapped`, the rows lie in a file, and stay valid when the next batch is read. `texts` has the texts of queries, if the
-    file has them. `place` says where the batch comes from, for messages.
+    `rows` is an array of numbers with one row for each of `ids`. For matrices, `rows` has the rows of all matrices,
+    end to end; `sizes` (int64) then has the number of rows of each matrix, and `tokens` the token of each row, or
+    nothing. `mapped` says that the rows stay valid when the next batch is read, as rows do that are mapped from a
+    file. `texts` has the texts of queries, if the file has them. `place` says where the batch comes from, for
+    messages.
     """
 
     ids: Sequence[str]
@@ -50,7 +51,10 @@ class Repeated(Sequence[str]):
 
 
 def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -> np.ndarray:
-    """Return the numbers of rows of matrices as int64. Raise InputError if one is impossible, or if they do not add up to `rows`."""
+    """Return `sizes`, the number of rows of each matrix, as int64.
+
+    Raise InputError if a size is impossible, or if the sizes do not add up to `rows`.
+    """
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) != len(ids):
         raise InputError(f"{place} has {counted(len(ids), 'id')} and no whole number of rows for each of them.")
     wrong = np.flatnonzero((sizes < 1) | (sizes > MOST_ROWS))
@@ -66,14 +70,14 @@ def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -
 
 
 def expect_tokens(tokens: Sequence[str], rows: int, place: str) -> Sequence[str]:
-    """Return the tokens of rows. Raise InputError if there are some, but not one for each row."""
+    """Return `tokens` unchanged. Raise InputError if there are tokens, but not one for each of this number of rows."""
     if len(tokens) not in (0, rows):
         raise InputError(f"{place} has {counted(rows, 'row')} and {counted(len(tokens), 'token')}; give each row one.")
     return tokens
 
 
 def expect_shape(shape: Sequence[int], place: str) -> None:
-    """Raise InputError unless an array of this shape has one vector of a possible width in each row."""
+    """Raise InputError unless an array of this shape has two dimensions, and rows of a possible width."""
     if len(shape) != 2:
         raise InputError(f"{place} has {counted(len(shape), 'dimension')}; vectors are rows of an array of two.")
     expect_width(shape[1], place)

@@ -27,12 +27,15 @@ PLAIN_METRICS = 1
 
 
 def is_faiss(folder: str) -> bool:
-    """Return whether a folder has the two files."""
+    """Return whether a folder has the files `index` and `docid`."""
     return all((Path(folder) / name).is_file() for name in (INDEX, IDS))
 
 
 def read_faiss(folder: str, memory: int) -> Iterator[VectorsBatch]:
-    """Yield the vectors of a folder, mapped."""
+    """Yield the vectors of a folder, mapped from its file.
+
+    `memory` is the largest number of bytes that the docnos may take.
+    """
     path = str(Path(folder) / INDEX)
     ids = read_ids(str(Path(folder) / IDS), memory)
     try:

@@ -28,7 +28,10 @@ def is_flex(folder: str) -> bool:
 
 
 def read_flex(folder: str, memory: int) -> Iterator[VectorsBatch]:
-    """Yield the vectors of a folder, mapped."""
+    """Yield the vectors of a folder, mapped from its file.
+
+    `memory` is the largest number of bytes that the docnos may take.
+    """
     path = str(Path(folder) / VECTORS)
     count, width = _sizes(str(Path(folder) / META))
     expect_width(width, path)
@@ -47,7 +50,7 @@ def read_flex(folder: str, memory: int) -> Iterator[VectorsBatch]:
 
 
 def _sizes(path: str) -> tuple[int, int]:
-    """Return the number of vectors and their width, as the settings of the folder say."""
+    """Return the number of vectors and their width, which the file `pt_meta.json` states."""
     try:
         with open_plain(path) as stream:
             found = json.loads(stream.read(LONGEST_META))

@@ -29,10 +29,10 @@ def batches_of(
 ) -> Iterator[VectorsBatch | SparseBatch]:
     """Yield vectors that a user gives, in batches.
 
-    `given` is a file, several files, an array of two dimensions with `ids`, a dictionary from ids to vectors, or a data
-    frame. Where a matrix takes the place of a vector, it is an array of two dimensions or a list of lists; a list of
-    matrices needs `ids`. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts.
-    A sparse vector may be a dictionary from terms to weights; `terms` numbers these terms.
+    `given` is a file, several files, an array of two dimensions with `ids`, a dictionary from ids to vectors, or a
+    data frame. A matrix, in place of a vector, is an array of two dimensions or a list of lists; a list of matrices
+    needs `ids`. For a `.npy` file, `ids` may name the file of ids. With `texts`, batches have the texts of queries. A
+    sparse vector may be a dictionary from terms to weights; `terms` numbers these terms.
     """
     terms = Interner() if terms is None else terms
     if isinstance(given, (str, os.PathLike)):
@@ -69,7 +69,10 @@ def batches_of(
 
 
 def _of_array(given: Any) -> np.ndarray:
-    """Return an array of two dimensions, or of three for matrices. Raise InputError for arrays of other kinds."""
+    """Return what a user gives as an array of two dimensions, or of three for matrices.
+
+    Raise InputError for other arrays.
+    """
     if hasattr(given, "tocsr"):
         raise InputError("The array is sparse; dense vectors are rows of an array of numbers, as toarray() returns.")
     if np.ma.is_masked(given):
@@ -119,7 +122,7 @@ def _of_frame(frame: Any, terms: Interner) -> VectorsBatch | SparseBatch:
 
 
 def _of_values(ids: Sequence[str], values: Sequence[Any], place: str, terms: Interner) -> VectorsBatch | SparseBatch:
-    """Return vectors as a batch. If the first vector is a dictionary, they are all weights of terms."""
+    """Return vectors as a batch. If the first is a dictionary, all must be dictionaries from terms to weights."""
     if not values or not isinstance(values[0], Mapping):
         return _of_lists(ids, values, place)
     for name, value in zip(ids, values, strict=True):
@@ -141,7 +144,7 @@ def _of_values(ids: Sequence[str], values: Sequence[Any], place: str, terms: Int
 
 
 def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> VectorsBatch:
-    """Return vectors that are sequences of numbers as a batch. If the first one is a matrix, they are all matrices."""
+    """Return vectors, given as sequences of numbers, as a batch. If the first one is a matrix, all must be matrices."""
     try:
         arrays = [_array(vector) for vector in vectors]
     except (ValueError, TypeError):
@@ -162,7 +165,7 @@ def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> Vectors
 
 
 def _array(vector: Any) -> np.ndarray:
-    """Return a vector, a matrix, or an array of rows (as data frames hold matrices) as an array."""
+    """Return a vector or a matrix as an array of numbers. In data frames, a matrix is an array of arrays."""
     array = np.asarray(vector)
     return np.stack(list(array)) if array.dtype == object and array.ndim == 1 and len(array) else array
 

@@ -3,8 +3,9 @@
 Each line is an object with an id and a vector. A vector is a list of numbers, or an object whose values are numbers. A matrix
 is a list of lists of the same size.
 
-`scan` is called by `vectors.json_lines`. It reads lines of the usual form, and marks every other line as odd. Python's own
-`json` reads the odd lines.
+`vectors.json_lines` calls `scan`, which reads lines of the usual form and reports every other line as odd. Python's
+own `json` reads the odd lines. In the other kernels, `i` is a place in the bytes `buf`, `m` is the number of numbers
+read so far, and a place of -1 means that the line is odd.
 """
 
 import numpy as np
@@ -13,16 +14,17 @@ from numba import int64
 from sublex.tools.compiled import F32, F64, I64, STORED_U8, inner, kernel
 
 MATRIX = int64[:, ::1]
-# The columns of `lines`: the number of the line, its id, its text, the form of the vector, the end of its numbers, the
-# width of a matrix, and its tokens. The id, the text and the tokens have two columns each, for their begin and their end.
+# The columns of `lines`: the number of the line, its id (two columns), its text (two), the form of the vector, the end
+# of its numbers in `numbers`, the width of a matrix, and its tokens (two). Two columns have the begin and the end in
+# `buf`.
 LINE_COLUMNS = 10
 # The forms of vectors.
 LIST, OBJECT, ROWS = 0, 1, 2
-# The roles of members.
+# The roles of the members of an object: the id, the vector, the text of a query, and the tokens of a matrix.
 ID, VECTOR, WORDS, TOKENS = 0, 1, 2, 3
 QUOTE, BACKSLASH, COMMA, COLON, NEWLINE = 34, 92, 44, 58, 10
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
-# A decimal number is computed in float64 by two multiplications by powers of ten. Its error is less than this share of it.
+# A decimal number is computed in float64 by two multiplications by powers of ten. Its relative error is less than this.
 SHARE = 2e-15
 SMALLEST, LARGEST = 1.2e-38, 3.4e38
 # The digits of a whole number that always fits in 64 bits, and the largest power of ten that float64 holds exactly.
@@ -170,9 +172,10 @@ def _role(buf, start, stop, names, name_ends, role_of):
 
 @inner
 def _entries(buf, i, end, powers, numbers, m, spans):
-    """Write the numbers of the list or object at `i`, and for an object the places of its names.
+    """Write the numbers of the list or object at `i` to `numbers`.
 
-    Return the place after the list or object, or -1, and the number of all numbers.
+    For an object, write the places of its names to `spans`. Return the place after the list or object, or -1, and the
+    new m.
     """
     named = buf[i] == OPEN_BRACE
     close = CLOSE_BRACE if named else CLOSE_BRACKET
@@ -211,9 +214,9 @@ def _entries(buf, i, end, powers, numbers, m, spans):
 
 @inner
 def _matrix(buf, i, end, powers, numbers, m, spans):
-    """Write the numbers of the lists in the list at `i`.
+    """Write the numbers of the matrix at `i`, a list of lists, to `numbers`.
 
-    Return the place after the outer list, or -1, the number of all numbers, and the size of each inner list.
+    Return the place after the outer list, or -1, the new m, and the size of each inner list.
     """
     width, begin = 0, m
     while i < end:
@@ -237,7 +240,7 @@ def _matrix(buf, i, end, powers, numbers, m, spans):
 
 @inner
 def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, spans):
-    """Read the object at `i`. Return the number of all numbers, or -1 for an odd line."""
+    """Read the object at `i`, and fill in its row `line` of `lines`. Return the new m, or -1 for an odd line."""
     line[1], line[3], line[4], line[5], line[8], line[9] = -1, 0, 0, -1, 0, 0
     if buf[i] != OPEN_BRACE:
         return -1
@@ -320,8 +323,10 @@ def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, span
 def scan(buf, names, name_ends, role_of, powers, lines, numbers, spans, odd):
     """Read the lines of `buf`, and return the numbers of lines read and of odd lines.
 
-    `lines` gets a row for each line that was read, and `odd` the number, begin and end of each odd line. `numbers` gets
-    the numbers of all vectors, and `spans` the places of their names in vectors that are objects.
+    `lines` gets a row for each line that was read, and `odd` the number, begin and end of each odd line. `numbers`
+    gets the numbers of all vectors. If a vector is an object, `spans` gets the begin and end of each number's name.
+    `names` has the known names of members end to end, `name_ends` their ends, and `role_of` their roles. `powers` are
+    the powers of ten.
     """
     read, left, m, number, i = 0, 0, np.int64(0), 0, np.int64(0)
     while i < len(buf):

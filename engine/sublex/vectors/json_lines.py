@@ -73,9 +73,9 @@ def begins_with_object(path: str) -> bool:
 class Lines(NamedTuple):
     """The vectors of some lines: the ids, the number of entries of each vector, all numbers, and the texts of queries.
 
-    If vectors are objects, `names` has the places in `data` of the names of their entries; for lists, `names` is None. `widths`
-    has the width of each matrix; it is None for vectors. `tokens` has the texts of the rows of matrices, end to end, or is
-    empty. `place` is the place of the first of these lines, for messages.
+    If vectors are objects, `names` has the begin and end in `data` of the name of each number; for lists, `names` is
+    None. `widths` has the width of each matrix; it is None for vectors. `tokens` has the tokens of the rows of
+    matrices, end to end, or is empty. `place` is the file and the number of the first of these lines, for messages.
     """
 
     ids: list[str]
@@ -90,7 +90,10 @@ class Lines(NamedTuple):
 
 
 def scanned(data: bytes, path: str, first: int, texts: bool) -> Iterator[Lines]:
-    """Yield the vectors of whole lines: lists, objects, and matrices. The first line has the number `first`."""
+    """Yield the vectors in `data`, which has whole lines: first all lists, then objects, then matrices, then odd lines.
+
+    `first` is the number of the first line in the file `path`. With `texts`, the texts of queries are read too.
+    """
     from sublex.vectors import json_kernels
 
     names = [*ID_NAMES, *VECTOR_NAMES, *TOKEN_NAMES, *(TEXT_NAMES if texts else ())]
@@ -140,7 +143,7 @@ def _all_tokens(data: bytes, lines: np.ndarray, sizes: np.ndarray, ids: list[str
 
 
 def _tokens(value: Any, size: int, name: object, place: str) -> list[str]:
-    """Return the tokens of a matrix. If they are unknown, return "" for each row."""
+    """Return `value`, the tokens of a matrix with `size` rows. If it is None, return "" for each row."""
     if value is None:
         return [""] * size
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):

@@ -25,7 +25,7 @@ class Matrices:
 
     @classmethod
     def of_sizes(cls, data: np.ndarray, sizes: np.ndarray, tokens: np.ndarray | None = None) -> Matrices:
-        """Return matrices with these numbers of rows."""
+        """Return matrices with these numbers of rows; `data` has their rows end to end."""
         return cls(data, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]), tokens)
 
     @property
@@ -61,7 +61,7 @@ class Matrices:
 
     @staticmethod
     def stacked(blocks: Sequence[Matrices]) -> Matrices:
-        """Return the matrices of several blocks as one block. It has tokens if all blocks have tokens."""
+        """Return the matrices of several blocks, joined. The result has tokens if all blocks have tokens."""
         tokens = [block.tokens for block in blocks if block.tokens is not None]
         return Matrices.of_sizes(
             np.concatenate([block.data for block in blocks]),
@@ -70,7 +70,7 @@ class Matrices:
         )
 
     def with_tokens(self) -> Matrices:
-        """Return the same matrices with a token for each row. A row that had no token gets the unknown token."""
+        """Return the same matrices with a token for each row. If no tokens are known, each row gets -1."""
         unknown = np.full(len(self.data), -1, np.int32)
         return Matrices(self.data, self.starts, unknown if self.tokens is None else self.tokens)
 

@@ -1,7 +1,7 @@
 """Read the docnos in a file of the package npids, which PyTerrier uses beside vectors. The package itself is not needed.
 
-A file is a chain of blocks. A block has a header, settings in JSON, and docnos in one of six codings. Blocks that serve to
-look up a docno come after these blocks and are not read.
+A file is a chain of blocks. A block has a header, settings in JSON, and docnos in one of six codings. The blocks after
+them are tables to look up a docno, and are not read.
 """
 
 from __future__ import annotations

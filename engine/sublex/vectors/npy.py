@@ -141,7 +141,10 @@ def _beside(path: str) -> str:
 
 
 def _mapped(path: str, begin: int, size: int | None, place: str) -> np.ndarray:
-    """Map the array that begins at a byte of a file. With its header it has `size` bytes, or all bytes up to the end."""
+    """Map the array that begins at the byte `begin` of a file.
+
+    `size` is its number of bytes with the header; None means all bytes up to the end of the file.
+    """
     try:
         with open_plain(path) as stream:
             stream.seek(0, io.SEEK_END)
@@ -212,7 +215,7 @@ def has_arrays(path: str, names: Sequence[str]) -> bool:
 
 
 def _sizes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: int) -> np.ndarray:
-    """Return the number of rows of each matrix, from an array of sizes or of offsets. The caller has to check these numbers."""
+    """Return the number of rows of each matrix, from an array of sizes or of offsets. They may still be impossible."""
     place = f"{path}: {info.filename}"
     values = _whole(archive, info, place, memory)
     if values.ndim != 1 or values.dtype.kind not in "iu":
@@ -241,7 +244,7 @@ def _whole(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, memory: 
 
 
 def read_arrays(path: str, names: Sequence[str], ids_file: str | None, memory: int) -> dict[str, Any]:
-    """Return the arrays `names` of a `.npz` file by name. The result also has `ids` and `terms`, as texts.
+    """Return the arrays `names` of a `.npz` file by name, together with the lists of texts `ids` and `terms`.
 
     Raise InputError if one of these is missing, or if an array takes more than `memory` bytes.
     """
@@ -318,7 +321,10 @@ def _unpacked(
     tokens: Sequence[str],
     memory: int,
 ) -> Iterator[VectorsBatch]:
-    """Yield the rows of a compressed member. `sizes` has the numbers of rows of matrices, and `tokens` a text for each row.
+    """Yield the rows of a compressed member, in batches.
+
+    `sizes` has the number of rows of each matrix; it is None for vectors. `tokens` has the token of each row, or is
+    empty.
 
     Raise InputError if the rows of one batch take more than `memory`.
     """
@@ -350,7 +356,10 @@ def _unpacked(
 
 
 def batch_ends(count: int, sizes: np.ndarray | None) -> list[int]:
-    """Cut vectors, or matrices with these numbers of rows, into batches of some thousand rows. Return the end of each batch."""
+    """Divide `count` vectors, or matrices with these numbers of rows, into batches of some thousand rows.
+
+    Return the end of each batch, as a number of vectors or matrices.
+    """
     if sizes is None:
         return [min(begin + ROWS_PER_BATCH, count) for begin in range(0, count, ROWS_PER_BATCH)]
     ends = np.cumsum(sizes)

@@ -37,7 +37,10 @@ def opened(path: str, memory: int) -> Iterator[Any]:
 
 
 def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[VectorsBatch]:
-    """Yield the vectors of a Parquet file, a batch of rows at a time. With `texts`, queries come with their texts."""
+    """Yield the vectors of a Parquet file, a batch of rows at a time.
+
+    With `texts`, batches have the texts of queries.
+    """
     pyarrow = arrow()
     width = 0
     with opened(path, memory) as file:
@@ -117,7 +120,10 @@ def _sizes(column: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[Any, np.ndarray | None]:
-    """Return the rows of the matrices in a column, and the number of rows of each. Return another column unchanged, and None."""
+    """Return the rows of the matrices in a column, and the number of rows of each matrix.
+
+    If the column holds no matrices, return the column itself, and None.
+    """
     if not _is_list(column.type, pyarrow) or not _is_list(column.type.value_type, pyarrow):
         return column, None
     if column.null_count:
@@ -128,7 +134,10 @@ def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[A
 
 
 def _tokens(column: Any, names: list[str], sizes: np.ndarray, path: str, pyarrow: Any) -> list[str]:
-    """Return the tokens of matrices, end to end. The list of a matrix must have a token for each row."""
+    """Return the tokens of matrices, end to end.
+
+    Raise InputError if a matrix has another number of tokens than of rows.
+    """
     if not _is_list(column.type, pyarrow) or column.null_count or column.flatten().null_count:
         raise InputError(f"{path} has tokens that are no lists of texts; leave the column out.")
     wrong = np.flatnonzero(_sizes(column, names) != sizes)
@@ -140,7 +149,7 @@ def _tokens(column: Any, names: list[str], sizes: np.ndarray, path: str, pyarrow
 
 
 def _rows(column: Any, names: Sequence[str], path: str, pyarrow: Any) -> np.ndarray:
-    """Return the lists of a column as rows."""
+    """Return a column of lists of equal size as an array of rows."""
     kind = column.type
     if not _is_list(kind, pyarrow):
         raise InputError(f"{path} has vectors of the type {kind}; dense vectors are lists of numbers.")

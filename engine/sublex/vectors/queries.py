@@ -25,17 +25,20 @@ SHOWN = 60
 
 
 class _Named:
-    """The vectors, matrices or weights of queries that are given under one name. They are found by id or by text."""
+    """The vectors, matrices or weights that a user gives for queries under one name. They are found by id or by text.
+
+    `rows` has the rows of each batch. `by_id` and `by_text` have the number of the batch and the place in it.
+    """
 
     def __init__(self, name: str, given: Any, memory: int):
         self.rows: list[np.ndarray] = []
-        # By the number of a batch: the places where its matrices begin in the batch.
+        # For each batch of matrices, by its number: the places where the matrices begin.
         self.starts: dict[int, np.ndarray] = {}
-        # By the number of a batch: the tokens of its rows.
+        # For each batch of matrices, by its number: the tokens of its rows.
         self.tokens: dict[int, Sequence[str]] = {}
         self.by_id: dict[str, tuple[int, int]] = {}
         self.by_text: dict[str, tuple[int, int]] = {}
-        # By the number of a batch: its weights of terms. A column is the number of a term in `_terms`.
+        # The weights of terms of each batch. A column is the number of a term in `_terms`.
         self._weights: list[csr_array] = []
         self._terms = Interner()
         self.place = f"the vectors given for {name}"
@@ -88,9 +91,9 @@ class _Named:
         return list(self._terms.strings())
 
     def find(self, qid: str | None, text: str) -> tuple[np.ndarray, Sequence[str]] | None:
-        """Return the vector of a query and its tokens. The query is looked up by its id, and then by its text.
+        """Return the vector or matrix of a query, and its tokens. For weights, the tokens are the terms.
 
-        Return None for an unknown query.
+        The query is looked up by its id, and then by its text. Return None for an unknown query.
         """
         found = self.by_id.get(qid) if qid is not None else None
         found = found or self.by_text.get(text) or (self.by_id.get(text) if qid is None else None)
@@ -110,7 +113,7 @@ class _Named:
 
 
 class QueryVectors:
-    """Vectors of queries, by the names of the vectors of an index.
+    """The vectors that a user gives for queries, by the names of the document vectors with which they are compared.
 
     `given` has for each name a file, a data frame, or another form that `Index.add_vectors` takes.
     """
@@ -177,7 +180,7 @@ def weights_of(query: Query, name: str, component: str) -> dict[str, float]:
 
 
 def _missing(query: Query, name: str, component: str) -> InputError:
-    """Return the error of a query without a vector."""
+    """Return the error for a query that has no vector of this name."""
     if query.given is not None and name in query.given.unknown:
         return InputError(f"{query.given.unknown[name]}, which {component} needs; add it to the file.")
     return InputError(

@@ -27,8 +27,8 @@ def read_vectors(
 ) -> Iterator[VectorsBatch]:
     """Yield the vectors of a file in batches, in the order of the file.
 
-    `ids_file` has the ids of a `.npy` file, one on each line. `memory` is the largest number of bytes that ids, or a part of
-    a Parquet file, may take. With `texts`, queries come with their texts if the file has them.
+    `ids_file` has the ids of a `.npy` file, one on each line. `memory` is the largest number of bytes that ids, or a
+    part of a Parquet file, may take. With `texts`, batches have the texts of queries, if the file has them.
     """
     if os.path.isdir(path):
         if faiss.is_faiss(path):
@@ -78,7 +78,7 @@ def read_either(
 
 
 def _is_sparse(path: str, memory: int) -> bool:
-    """Return whether a file has weights of terms. Its arrays, its column of vectors or its first line show this."""
+    """Return whether a file has weights of terms, judged by its arrays, its column of vectors or its first line."""
     if os.path.isdir(path):
         return False
     head = _head(path)

@@ -68,9 +68,10 @@ def sparse_batch(
     place: str,
     texts: Sequence[str] = (),
 ) -> SparseBatch:
-    """Return weights as a batch. Raise InputError for a weight that is not above 0, and for a term that comes twice.
+    """Return weights as a batch. Raise InputError for a weight that is not above 0, or a term that a row has twice.
 
-    `numbers` and `weights` have the terms and weights of all rows, `sizes` how many each row has.
+    `numbers` and `weights` have the number of the term and the weight of each entry, row after row. `sizes` has the
+    number of entries of each row.
     """
     from scipy.sparse import csr_array
 

@@ -20,9 +20,10 @@ from sublex.vectors.matrices import Matrices
 
 # NumPy's types of stored numbers, by the names that users write.
 TYPES = {"float32": "f4", "float16": "f2", "int8": "i1"}
+# The scales of a document without a vector, and of a document for which it is unknown whether it has one.
 WITHOUT, UNCOVERED = 0.0, -1.0
-# The declarations of the values that a model of such rows stores: the hash as 16 numbers of four hexadecimal digits, the
-# width, and the place of the type in `TYPES`.
+# The declarations of the values that are stored beside such rows: the hash as 16 numbers of four hexadecimal digits,
+# the width, and the place of the type in `TYPES`.
 HASH_VALUE = Numbers((16,), "u2")
 WIDTH_VALUE, TYPE_VALUE = Numbers((1,), "i4", 1, MOST_ENTRIES), Numbers((1,), "i4", 0, len(TYPES) - 1)
 # The largest number in int8.
@@ -30,10 +31,10 @@ STEPS = 127
 
 
 class GivenSet(NamedTuple):
-    """The values that a model of given rows stores: the layout of the rows, and the hash of their values.
+    """What an index stores beside the rows of given vectors: the layout of the rows, and the hash of their values.
 
-    `tokens` has the texts of the tokens of matrices, or of the terms of weights, by number. For weights, the layout is a
-    `WeightLayout`.
+    For weights, the layout is a `WeightLayout`. `tokens` has the tokens of matrices, or the terms of weights, by
+    number.
     """
 
     layout: Any
@@ -58,7 +59,7 @@ class RowLayout(NamedTuple):
         return Numbers((self.columns,), TYPES[self.stored])
 
     def blank(self, docs: int, scale: float = WITHOUT) -> np.ndarray:
-        """Return rows of documents without a vector."""
+        """Return rows without a vector for this number of documents. `scale` is WITHOUT or UNCOVERED."""
         return self._with_scales(np.zeros((docs, self.width), TYPES[self.stored]), np.full(docs, scale, np.float32))
 
     def rows(self, vectors: np.ndarray) -> np.ndarray:
@@ -83,7 +84,7 @@ class RowLayout(NamedTuple):
         return last.view(np.float32)[:, 0] if self.stored == "int8" else last[:, 0].astype(np.float32)
 
     def uncovered(self, matrices: Matrices) -> np.ndarray:
-        """Return for each document whether it is unknown if the document has a matrix."""
+        """Return a mask of the documents for which it is unknown whether they have a matrix."""
         found: np.ndarray = matrices.sizes == 1
         found[found] = self.scales(matrices.data[matrices.starts[:-1][found]]) == UNCOVERED
         return found

@@ -1,6 +1,6 @@
 """The sparse rows in which an index stores weights of terms. They have a column for each term, and a last one for a mark.
 
-The mark says that it is unknown whether the document has weights. The row of a document without weights is empty.
+The mark means that it is unknown whether the document has weights. The row of a document without weights is empty.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPES = {"float32": "f4", "int8": "u1"}
 STEPS = 255
 # The largest number of terms that the weights of one name may have.
 MOST_TERMS = 1 << 30
-# The declarations of the values that a model of such rows stores: the place of the type in `TYPES`, and the step.
+# The declarations of the values that are stored beside such rows: the place of the type in `TYPES`, and the step.
 TYPE_VALUE = Numbers((1,), "i4", 0, len(TYPES) - 1)
 STEP_VALUE = Numbers((1,), "f4", float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max) / STEPS)
 
@@ -38,7 +38,10 @@ class WeightLayout(NamedTuple):
 
     @classmethod
     def fitting(cls, stored: str, largest: float, whole: bool) -> WeightLayout:
-        """Return a layout without terms that can hold weights up to `largest`. With `whole`, all weights are whole numbers."""
+        """Return a layout for weights up to `largest`, whose number of terms is still 0.
+
+        `whole` says that all weights are integers.
+        """
         if stored not in TYPES:
             raise InputError(f"Weights of terms are stored as {' or '.join(TYPES)}, and not as {stored}.")
         if stored == "float32" or (whole and largest <= STEPS):
@@ -72,14 +75,14 @@ class WeightLayout(NamedTuple):
         return csr_array((values, weights.indices, weights.indptr), shape=(weights.shape[0], self.width))
 
     def blank(self, docs: int) -> csr_array:
-        """Return a row with only the mark for each of this number of documents."""
+        """Return rows with only the mark for this number of documents."""
         from scipy.sparse import csr_array
 
         marks = np.ones(docs, TYPES[self.stored]), np.full(docs, self.terms, np.int32), np.arange(docs + 1)
         return csr_array(marks, shape=(docs, self.width))
 
     def marked(self, rows: csr_array) -> np.ndarray:
-        """Return for each row whether it has the mark."""
+        """Return a mask of the rows that have the mark."""
         # The mark is in the last column, so it is the last entry of its row.
         ends = rows.indptr[1:]
         has = ends > rows.indptr[:-1]

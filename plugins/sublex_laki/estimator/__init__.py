@@ -1,8 +1,9 @@
 """LAKI: texts as the keyphrases that they are about, mentioned or not, after J. Liu et al., WWW 2016.
 
 A noisy-OR network links keyphrases to rarer keyphrases and to content units, which are words and phrases. `structure`
-makes the network from a collection, and `learn` fits its weights by EM. `certain` weighs each keyphrase of a text alone, and
-says how sure it is that the text is about it. `encode` returns the probabilities of the keyphrases of texts, given all others.
+makes the network from a collection, and `learn` fits its weights by EM. Two functions infer the keyphrases of texts:
+`certain` weighs each keyphrase alone, and returns the probability that a text is about it; `encode` infers all
+keyphrases together.
 """
 
 from sublex_laki.estimator.alone import evoked_by, weighed

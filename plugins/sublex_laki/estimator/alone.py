@@ -1,8 +1,8 @@
 """Inference that weighs each keyphrase alone.
 
-In a noisy-OR network keyphrases compete: one that explains a unit makes others needless. So a single unit can make a
-keyphrase certain, and a text that mentions a keyphrase evokes no others. Here each keyphrase is weighed as the paper weighs
-it before it chooses the keyphrases to consider (section 5): as if all others were off.
+In a noisy-OR network keyphrases compete: if one explains a unit, no other is needed for it. So a single unit can make a
+keyphrase certain, and a text that mentions a keyphrase evokes no others. In this module each keyphrase is weighed as if
+all others were off. The paper does so too when it chooses the keyphrases that inference considers (section 5).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from sublex_laki.estimator.subgraphs import units_of
 
 # Documents that a thread takes at a time. Each document is weighed by itself, so this number changes no result.
 DOCUMENTS = 64
-# A number that changes no sum, but keeps the place of its sum in a sparse matrix.
+# Added in place of 0: too small to change a sum, but it keeps the entry of the sum in a sparse matrix.
 NOTHING = 1e-300
 
 
 def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> csr_array:
     """Return the evidence of each document for each keyphrase, as sparse rows of documents by keyphrases.
 
-    The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on,
-    divided by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times.
-    The keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for
-    those with a link to one of its units. For `length`, see `encode`.
+    The evidence is the logarithm of a ratio: the probability of the document's units if only this keyphrase is on,
+    divided by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n)
+    times. The keyphrase's own unit does not count. A row has an entry for each keyphrase that the document mentions, or
+    that has a link to one of its units. `matrix` has the counts of documents by units. For `length`, see `encode`.
     """
     rows = units_of(matrix, network)
     weights, ratios = _by_unit(network)
@@ -51,8 +51,10 @@ def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1
 
 
 def _by_unit(network: Network) -> tuple[csr_array, csr_array]:
-    """Return two matrices of units by keyphrases: the weights of the links, and what the presence of a unit adds to the
-    evidence for a keyphrase. Both have almost 0 for a keyphrase and its own unit.
+    """Return two matrices of units by keyphrases: the weights of the links, and the evidence that the presence of a
+    unit adds.
+
+    The entry of a keyphrase and its own unit is `NOTHING` in both.
     """
     first, sizes = network.starts[network.keyphrases], np.diff(network.starts[network.keyphrases :])
     units, parents = np.repeat(np.arange(network.units), sizes), network.parents[first:]
@@ -69,11 +71,11 @@ def _by_unit(network: Network) -> tuple[csr_array, csr_array]:
 
 
 def evoked_by(network: Network, matrix: Any, chances: csr_array) -> csr_array:
-    """Return how far keyphrases lead to the units of one document, as sparse rows of keyphrases by units.
+    """Return how likely each keyphrase turned on each unit of one document, as sparse rows of keyphrases by units.
 
-    An entry is the probability that the document is about the keyphrase, which `chances` has, times the probability that
-    the keyphrase and not the unit's leak turns the unit on. `matrix` has the counts of the one document. A keyphrase that
-    the document mentions leads to its own unit too.
+    An entry is a product: the probability that the document is about the keyphrase, which `chances` has, times the
+    probability that the keyphrase turns the unit on, given that the keyphrase or the unit's leak does. `matrix` has the
+    counts of the one document. For a keyphrase that the document mentions, its own unit has an entry too.
     """
     rows = units_of(matrix, network)
     chosen = rows.indices

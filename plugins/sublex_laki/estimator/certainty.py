@@ -1,12 +1,12 @@
-"""How sure it is that a text is about a keyphrase: probabilities that documents bear out.
+"""The probability that a text is about a keyphrase, calibrated on documents.
 
-For keyphrases that a text does not mention: the evidence of `weighed` counts units as independent that occur together, so it
-is too large to be read as log-odds. `calibrate` therefore asks documents that the network was not made of: of those that have
-so much evidence for a keyphrase, how many mention it?
+For keyphrases that a text does not mention, there is the evidence of `weighed`. It treats units that occur together as
+independent, so it is too large to be read as log-odds. `calibrate` therefore looks at documents from which the network
+was not made, and counts how many of those with a given evidence for a keyphrase mention it.
 
-For keyphrases that a text mentions, the rest of the text hardly tells whether the text is about them. What tells is how often
-the text mentions the keyphrase, how rare it is, whether texts come back to it, how much documents with it are alike, whether it
-has several words, and whether it is used as a name (`odds_of_mentions`).
+For keyphrases that a text mentions, the rest of the text tells little. `odds_of_mentions` uses other facts: how often
+the text mentions the keyphrase, how rare it is, whether texts mention it again, how similar its documents are, whether
+it has several words, and whether it is used as a name.
 """
 
 from __future__ import annotations
@@ -20,38 +20,39 @@ from sublex_laki.estimator.alone import weighed
 from sublex_laki.estimator.network import Network
 from sublex_laki.estimator.subgraphs import units_of
 
-# The log-odds that a text is about a keyphrase that it mentions once: BASE, and for a keyphrase in one of N documents RARE *
-# log(N), SEVERAL if it has several words, and NAMED * the probability that it names a thing. AGAIN and FOCUS count times the
-# rank of the keyphrase among those of the model, from 0 to 1: by the share of its documents that mention it twice or more,
-# and by how much its documents are alike. A text that mentions it n times has COUNT * log(n) more. The numbers are those of a
-# logistic regression on verdicts of readers (python benchmarks/keyphrases_judged.py learn).
+# The log-odds that a text is about a keyphrase that it mentions once are a sum: BASE; RARE * log(N) if the keyphrase is
+# in one of N documents; SEVERAL if it has several words; NAMED times the probability that it names a thing; AGAIN times
+# its rank by recurrence, the share of its documents that mention it twice or more; and FOCUS times its rank by how
+# similar its documents are. Ranks are from 0 to 1, among the keyphrases of the model. A text that mentions it n times
+# adds COUNT * log(n). The numbers are those of a logistic regression on verdicts of readers (python
+# benchmarks/keyphrases_judged.py learn).
 BASE, RARE, AGAIN, FOCUS, SEVERAL, NAMED, COUNT = -5.7, 0.37, 1.8, 2.3, 1.05, 3.5, 1.25
-# Documents that are added to those that mention a keyphrase, before the share of those that come back to it is computed.
-# This share is taken to be USUAL in them.
+# The recurrence of a keyphrase is computed as if ADDED more documents mentioned it, of which the share USUAL mentions
+# it twice or more.
 ADDED, USUAL = 4, 0.25
 # The number of knots of a curve, and the fewest pairs of a document and a keyphrase between two knots.
 KNOTS, PAIRS = 40, 20
 
 
 class CertaintyCurve(NamedTuple):
-    """A probability for each amount of evidence: `chances` at the knots `evidence`, and straight lines between them. Both
-    ascend.
+    """The probability that belongs to an amount of evidence: `chances` at the knots `evidence`, and straight lines
+    between the knots. Both arrays ascend.
     """
 
     evidence: np.ndarray
     chances: np.ndarray
 
     def of(self, evidence: np.ndarray) -> np.ndarray:
-        """Return the probability of each amount of evidence."""
+        """Return for each amount of evidence the probability that a document with it mentions the keyphrase."""
         return np.interp(evidence, self.evidence, self.chances)
 
 
 def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> CertaintyCurve:
-    """Learn from held-out documents how often a document mentions a keyphrase, given some evidence for it.
+    """Return a curve learned from held-out documents: how likely a document with a given evidence for a keyphrase
+    mentions it.
 
-    The network was made without the documents in `matrix`.
-
-    The documents that mention a keyphrase count the more, the rarer it is, so that each keyphrase has the same weight.
+    `matrix` has the held-out documents by units; the network was made without them. Documents that mention a keyphrase
+    count in proportion to the rarity of the keyphrase, so that all keyphrases have the same weight.
     """
     rows = units_of(matrix, network)
     found = weighed(network, rows, length, workers)
@@ -71,7 +72,11 @@ def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int =
 
 
 def _rising(x: np.ndarray, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of the ascending curve that is nearest to some points. Neighbours that descend become one point."""
+    """Return the points of the ascending curve that is nearest to the points (`x`, `values`) with `weights`: isotonic
+    regression.
+
+    Neighbouring points that descend are replaced by their mean.
+    """
     points: list[tuple[float, float, float]] = []
     for point in zip(x.tolist(), values.tolist(), weights.tolist(), strict=True):
         points.append(point)
@@ -87,7 +92,7 @@ def odds_of_mentions(
     """Return for each keyphrase the log-odds that a text that mentions it once is about it.
 
     `matrix` has documents by units. `phrases` has the unit of each keyphrase, `words` its number of words, `named` the
-    probability that it names a thing, and `focus` how much its documents are alike (`concentration`).
+    probability that it names a thing, and `focus` how similar its documents are (`concentration`).
     """
     rare, again, alike = facts_of_phrases(matrix, phrases, focus)
     return np.asarray(BASE + RARE * rare + AGAIN * again + FOCUS * alike + SEVERAL * (words > 1) + NAMED * named)
@@ -106,7 +111,7 @@ def facts_of_phrases(matrix: csr_array, phrases: np.ndarray, focus: np.ndarray) 
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Return for each value the share of the values that are below it; of equal values half count."""
+    """Return the rank of each value, from 0 to 1: the share of the values below it. Equal values count half."""
     ordered = np.sort(values)
     both = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return np.asarray(both / (2 * max(1, len(values))))
@@ -115,10 +120,11 @@ def ranks(values: np.ndarray) -> np.ndarray:
 def certain(
     network: Network, matrix: Any, curve: CertaintyCurve, odds: np.ndarray, length: float = 0.0, workers: int = 1
 ) -> csr_array:
-    """Return how likely a document (a row) is about a keyphrase (a column), as a sparse matrix.
+    """Return the probability that a document (row) is about a keyphrase (column), as a sparse matrix.
 
-    For a keyphrase that the document mentions, `odds` (from `odds_of_mentions`) and the number of mentions decide; for any
-    other, the curve. For `length`, see `encode`.
+    For a keyphrase that the document mentions, it follows from `odds` (see `odds_of_mentions`) and the number of
+    mentions. For any other keyphrase, it is the probability that `curve` has for the document's evidence. For `length`,
+    see `encode`.
     """
     rows = units_of(matrix, network)
     found = weighed(network, rows, length, workers)
@@ -130,7 +136,11 @@ def certain(
 
 
 def mentions(network: Network, rows: csr_array, found: csr_array) -> np.ndarray:
-    """Return for each entry of `found`, documents by keyphrases, how often the document mentions the keyphrase."""
+    """Return how often the document mentions the keyphrase, for each entry of `found`, a sparse matrix of documents by
+    keyphrases.
+
+    `rows` has the counts of documents by units.
+    """
     width = network.units
     known = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
     wanted = np.repeat(np.arange(rows.shape[0]), np.diff(found.indptr)) * width + network.phrases[found.indices]

@@ -94,8 +94,8 @@ def encode(
 def evidence(
     network: Network, matrix: Any, *, most: int = 200, sweeps: int = 5000, length: float = 0.0, seed: int = 0
 ) -> csr_array:
-    """Return how far the keyphrases of one document explain its nodes, as sparse rows of keyphrases by nodes (R in the
-    paper).
+    """Return how likely the keyphrases of one document turned on its nodes, as sparse rows of keyphrases by nodes (R in
+    the paper).
 
     An entry is the probability that the keyphrase and the node are on, and that the link between them is one of the
     links that turn the node on. `matrix` has the counts of the one document. The other parameters have the same meaning

@@ -166,12 +166,12 @@ def _statistics(network: Network, graphs: Subgraphs, samples: Samples, rows: csr
 
 
 def _links_by_row(graphs: Subgraphs) -> np.ndarray:
-    """Return the number of links of each document."""
+    """Return the number of links in each document's subgraph."""
     return np.diff(graphs.starts[graphs.child_rows])
 
 
 def _quiet(network: Network, graphs: Subgraphs, numbers: np.ndarray) -> float:
-    """Return the sum of leaks over all pairs of a document and a node that is no child in the document's subgraph.
+    """Return the sum of the leaks of the nodes that are not in a document's subgraph, over all documents.
 
     These nodes are off. `numbers` has the number of the node of each child.
     """

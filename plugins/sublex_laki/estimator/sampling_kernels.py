@@ -299,7 +299,7 @@ def comes_true(chain, record, k, state):
 
 @inner
 def turn(chain, record, k, t, burn_in, learn):
-    """Flip keyphrase k in sweep t, and update the record of the chain."""
+    """Flip keyphrase k in sweep t, and bring the record of the chain up to date."""
     if chain.on[k]:
         record.shares[k] += max(0, t - record.on_since[k])
     else:
@@ -312,8 +312,10 @@ def turn(chain, record, k, t, burn_in, learn):
 
 @inner
 def share(chain, child, t, burn_in):
-    """Add the sweeps before t in which a child has not changed to the shares of the child's leak, and of its links from
-    parents that are on.
+    """Count the sweeps from the last change of a child up to sweep t in the shares of the child's leak and links.
+
+    A share is a sum over the sweeps in which the child is on: of the probability that the leak, or a link from a parent
+    that is on, turns the child on. Sweeps before `burn_in` do not count.
     """
     sweeps = t - max(chain.since[child], burn_in)
     chain.since[child] = t

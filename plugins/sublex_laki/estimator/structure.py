@@ -4,8 +4,8 @@ Keyphrases are sorted by their number of documents, the largest first. A keyphra
 p(K | K') is at least alpha and the similarity of K and K' is at least beta. The leak of a node is the share of the
 documents that contain it. The first weights of links are made in one of two ways:
 
-* "shares": K leads to the units that its documents contain more often than others. A link turns its unit on with the
-  probability by which they do so more often.
+* "shares": K leads to the units that its documents contain more often than other documents do. The link raises the
+  probability of the unit from its share of all documents to its share of K's documents.
 * "similarity", as in the paper: K leads to the units whose similarity to it is at least beta, and the weight of a link
   is the similarity.
 """
@@ -23,15 +23,16 @@ from sublex_laki.estimator.network import LEAST, Network, network_of
 from sublex_laki.estimator.vectors import normalised
 
 ALPHA, BETA = 0.5, 0.3
-# A unit must recur within documents to be a keyphrase. It is none if its few recurrences have less than this
-# probability by chance.
+# A keyphrase must recur within documents. A unit is rejected if the probability that it recurs so seldom by chance is
+# below this number.
 CHANCE = 0.01
 # The number of keyphrases whose similarities with all units are in memory at a time.
 KEYPHRASES = 64
 # The ways to make the first weights.
 WEIGHTS = ("shares", "similarity")
-# The number of imagined documents, with the usual share of each unit, that are added to those of a keyphrase. A keyphrase
-# leads to a unit only if at least FEWEST of its documents have the unit, and TIMES as many as usual.
+# The share of a keyphrase's documents that have a unit is computed as if the keyphrase had IMAGINED more documents, in
+# which the unit has its usual share. A keyphrase leads to a unit only if at least FEWEST of its documents have the
+# unit, and if their share is more than TIMES the usual share.
 IMAGINED, FEWEST, TIMES = 5, 2, 2
 
 
@@ -81,12 +82,12 @@ def structure(
 
 
 def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.ndarray:
-    """Return for each unit whether the unit recurs within documents about as often as is usual for `candidates`.
+    """Return for each unit whether it recurs within documents about as often as is usual for `candidates`.
 
-    Texts repeat the terms that they are about, and seldom repeat a phrase such as "has been". Of the documents with a
-    candidate, a usual part has the candidate at least twice. A unit is expected to recur in `share` times this part of
-    its documents. The result is false if the unit recurs in so few documents that chance explains it with a probability
-    below 1 %.
+    Texts repeat the terms that they are about, and seldom repeat a phrase such as "has been". Over all candidates, a
+    usual share of the documents with a candidate has it at least twice. A unit is expected to recur in `share` times
+    this share of its documents. The result is false if it recurs in so few that this has a probability below 1 % by
+    chance. `candidates` is a mask of units.
     """
     from scipy.special import bdtr
 
@@ -118,7 +119,9 @@ def _to_keyphrases(
 ) -> list[tuple[np.ndarray, ...]]:
     """Return the links between keyphrases as arrays of parents, children and weights.
 
-    A weight is the similarity, or with `by_shares` that of `_weights_of`.
+    `mentions` has documents by keyphrases, 1 where a document mentions the keyphrase. `vectors` has a vector for each
+    keyphrase, and `df` its number of documents. A weight is the similarity of both keyphrases; with `by_shares` it is
+    computed by `_weights_of`.
     """
     by_keyphrase = csr_array(mentions.T)
 
@@ -160,12 +163,12 @@ def _to_units(
 def _by_shares(
     with_units: csr_array, phrases: np.ndarray, df: np.ndarray, most: int, workers: int
 ) -> list[tuple[np.ndarray, ...]]:
-    """Return the links from keyphrases to the units that their documents contain more often than others, as arrays of
-    parents, children and weights.
+    """Return the links from keyphrases to the units that their documents have more often than other documents, as
+    arrays of parents, children and weights.
 
-    `with_units` has documents by units, 1 where a document has a unit, and `df` the number of documents of each unit. A
-    keyphrase always leads to its own unit. For `most`, see `structure`. A unit says more about a keyphrase the more of its
-    documents have the unit, and the less usual the unit is.
+    `with_units` has documents by units, 1 where a document has a unit. `phrases` has the unit of each keyphrase, and
+    `df` the number of documents of each unit. A keyphrase always leads to its own unit. Of more than `most` units,
+    those are kept that say most about the keyphrase: which many of its documents have, and few others.
     """
     by_keyphrase = csr_array(with_units[:, phrases].T)
 
@@ -185,7 +188,11 @@ def _by_shares(
 
 
 def _best_of_each_row(rows: np.ndarray, units: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
-    """Return the places of at most `most` entries of each row: those with the largest values, row by row, best first."""
+    """Return the places of the entries with the largest values of each row, at most `most`: row by row, the largest
+    first.
+
+    An entry has its row, its unit and its value at the same place of `rows`, `units` and `values`.
+    """
     order = np.lexsort((units, -values, rows))
     ordered = rows[order]
     first = np.searchsorted(ordered, np.arange(ordered.max(initial=-1) + 1))
@@ -193,8 +200,10 @@ def _best_of_each_row(rows: np.ndarray, units: np.ndarray, values: np.ndarray, m
 
 
 def _shares(number: np.ndarray, of: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Return the share of documents with a unit: `number` of the `of` documents of a keyphrase, and the usual share of the
-    imagined ones.
+    """Return the share of a keyphrase's documents that have a unit, smoothed by `IMAGINED` documents with the usual
+    share.
+
+    `number` of the `of` documents of the keyphrase have the unit.
     """
     return (number + IMAGINED * usual) / (of + IMAGINED)
 

@@ -66,11 +66,12 @@ def unit_vectors(matrix: Any, width: int = 100, seed: int = 0, workers: int = 1)
 
 
 def concentration(found: Decomposed, units: np.ndarray) -> np.ndarray:
-    """Return for each of `units` the mean cosine of the documents that have it, divided by that of any two documents.
+    """Return how similar the documents of each of `units` are: their mean cosine, divided by the mean cosine of any two
+    documents.
 
-    Documents that have a term of some subject are alike; documents that have a word such as "approach" are as different
-    as any. The vector of a document is the sum of the vectors of its other units, so that the unit itself, however
-    rare, adds nothing. A unit of a single document has 0.
+    Documents with a term of some subject are similar; documents with a word such as "approach" are as different as any.
+    The vector of a document is the sum of the vectors of its other units, so that the unit itself, however rare, adds
+    nothing. A unit of a single document has 0.
     """
     scale = np.sqrt(np.maximum(found.svd.values, POSITIVE))
     vectors = found.svd.vectors / scale
@@ -92,7 +93,9 @@ def concentration(found: Decomposed, units: np.ndarray) -> np.ndarray:
 
 
 def _mean_cosine(square: float, number: int) -> float:
-    """Return the mean cosine of two of some vectors of length 1. `square` is the squared length of their sum."""
+    """Return the mean cosine of pairs of `number` vectors of length 1. `square` is the squared length of the sum of the
+    vectors.
+    """
     return (square - number) / (number * (number - 1)) if number > 1 else 0.0
 
 

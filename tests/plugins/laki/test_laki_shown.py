@@ -15,16 +15,19 @@ from scipy.sparse import csr_array
 import sublex
 from sublex.contracts.base import Break, Document, TextWords
 from sublex.estimators.phrases.lexicon import Lexicon
+from sublex_laki.estimator import weighed
+from sublex_laki.nearness import LatentFacts, Nearness, Odds
 from sublex_laki.rare import BASE, WEIGHTS, ChunkedWords, chunks, read_words, written
 from sublex_laki.shown import (
+    ABOUT,
     EVIDENCE,
-    LATENT_ODDS,
-    LATENT_START,
+    LEAST_SHOWN,
     ODDS,
     PLACE,
-    SHARED,
+    RELATED,
     START,
     ShownKeyphrase,
+    _latent,
     distinct,
     of_texts,
     without_parts,
@@ -177,7 +180,7 @@ def listed(fitted: SimpleNamespace, more: str, text: str = TEXT) -> list[dict[st
 def test_rare_phrases_are_listed_unless_only_the_network_is_asked(fitted):
     shown = listed(fitted, "strong=0")
     strengths = [row["strength"] for row in shown]
-    assert len(set(strengths)) > 2 and strengths == sorted(strengths, reverse=True)
+    assert len(set(strengths)) > 1 and strengths == sorted(strengths, reverse=True)
     rows = {row["keyphrase"]: row for row in shown}
     assert rows["zyzzyva moth"]["mentioned"] == "yes" and rows["zyzzyva moth"]["evoked by"] == ""
     alone = listed(fitted, "strong=0, shown=network")
@@ -222,22 +225,115 @@ def test_the_strength_of_a_mention_follows_its_place_and_the_rest_of_the_text(fi
     assert by_propagation["otter colony"] == pytest.approx(float(csr_array(other)[[0], [k]][0]), abs=1e-4)
 
 
-def test_a_keyphrase_whose_words_a_text_has_is_stronger_than_one_that_shares_fewer(fitted):
+def logistic(odds: float) -> float:
+    return 1 / (1 + exp(-odds))
+
+
+def latent_by_hand(
+    fitted: SimpleNamespace, text: str, shared: float, name: str = "flood plain"
+) -> tuple[float, float, int]:
+    """Return how likely a text is about a keyphrase that it does not mention, and related to it, if the network says .2; and the
+    number of the keyphrase. Vectors and strengths are those of the model, and the rest is by the formula.
+    """
+    loaded = fitted.index.representation(fitted.model)
+    model, network = loaded.model, loaded.model.network
+    k = loaded.labels.index(name)
+    texts = loaded.inputs.of_texts([text])
+    own = model.vectors[network.phrases[k]].astype(float)
+    whole = np.zeros_like(own)
+    for unit, number in enumerate(model.units.of_texts(texts).toarray()[0]):
+        whole += (1 + log(number)) * model.vectors[unit] if number else 0.0
+
+    def cosine(first: np.ndarray, second: np.ndarray) -> float:
+        return float(first @ second) / float(np.linalg.norm(first) * np.linalg.norm(second))
+
+    near = [
+        row["strength"]
+        * cosine(own, model.vectors[network.phrases[loaded.labels.index(row["keyphrase"])]].astype(float))
+        for row in listed(fitted, "strong=0, related=1", text)
+        if row["keyphrase"] in loaded.labels and row["mentioned"] == "yes"
+    ]
+    facts = (log(0.2 / 0.8), shared, cosine(own, whole), max(near, default=0.0))
+    about, related = (
+        logistic(odds.start + sum(weight * fact for weight, fact in zip(odds[1:], facts, strict=True)))
+        for odds in (ABOUT, RELATED)
+    )
+    return about, related, k
+
+
+def test_a_latent_keyphrase_is_strong_by_its_words_and_by_vectors_of_text_and_mentions(fitted):
     loaded = fitted.index.representation(fitted.model)
     model, phrases = loaded.model, loaded.model.units.phrases
-    k, lexicon = loaded.labels.index("flood plain"), phrases.lexicon
+    lexicon = phrases.lexicon
     idf = {word: float(phrases.word_idf[lexicon.unit(word, word)]) for word in ("flood", "plain")}
     for text, share in (
-        ("river and shore and lake and mud, flood, plain boat", 1.0),
-        ("river and shore and lake and mud, flood, boat", idf["flood"] / sum(idf.values())),
-        ("river and shore and lake and mud, boat", 0.0),
+        ("otter colony and shore, otter colony, flood, plain boat", 1.0),
+        ("otter colony and lake, flood, boat, credit union", idf["flood"] / sum(idf.values())),
+        ("credit union, loan", 0.0),
     ):
+        about, related, k = latent_by_hand(fitted, text, share)
         texts = loaded.inputs.of_texts([text])
         counts, chances = model.units.of_texts(texts), csr_array([[0.2] * len(loaded.labels)])
-        items = next(of_texts(model.keyphrases(loaded.view), texts, counts, chances, csr_array(chances.shape)))
-        latent = next(item for item in items if item.keyphrase == k)
-        odds = LATENT_START + LATENT_ODDS * log(0.2 / 0.8) + SHARED * share
-        assert latent.strength == pytest.approx(1 / (1 + exp(-odds))) and not latent.mentioned, text
+        # A mention has the strength of the model.
+        mentioned = counts[:, model.network.phrases].toarray() > 0
+        chances = csr_array(np.where(mentioned, model.encode_units(counts).toarray(), chances.toarray()))
+        evidence = weighed(model.network, counts, model.length)
+        for least in (related - 1e-4, related + 1e-4):
+            items = next(
+                of_texts(model.keyphrases(loaded.view), texts, counts, chances, evidence, model.nearness, least)
+            )
+            latent = [item for item in items if item.keyphrase == k and not item.mentioned]
+            if least > related or about < LEAST_SHOWN:
+                assert not latent, text
+            else:
+                assert latent[0].strength == pytest.approx(about, abs=1e-4), text
+
+
+def test_the_lengths_of_stored_vectors_are_the_idf_of_units(fitted):
+    loaded = fitted.index.representation(fitted.model)
+    model, documents = loaded.model, [f"{document.title} {document.text}" for document in fitted.index.documents()]
+    df = (model.units.of_texts(loaded.inputs.of_texts(documents)).toarray() > 0).sum(axis=0)
+    assert np.linalg.norm(model.vectors, axis=1) == pytest.approx(np.log(len(documents) / df), rel=1e-4)
+
+
+def test_nearness_is_a_cosine_with_the_text_and_with_what_it_mentions():
+    found = Nearness(np.array([[2.0, 0.0], [0.0, 3.0], [0.0, -1.0], [4.0, 4.0]]), np.array([3, 1, 2]))
+    # The text has unit 0 once and unit 1 three times: (2, 3 (1 + log 3)).
+    counts = csr_array([[1.0, 3.0, 0.0, 0.0]])
+    alike, near = found.of([0, 2], counts, [1, 2], [0.5, 0.25])
+    x, y = 2.0, 3 * (1 + log(3))
+    assert alike == pytest.approx([(x + y) / (2 * (x * x + y * y)) ** 0.5, -y / (x * x + y * y) ** 0.5])
+    # Keyphrase 0 has cosines of 2 ** -0.5 and its negative with keyphrases 1 and 2; keyphrase 2 has -1 and 1.
+    assert near == pytest.approx([0.5 * 2**-0.5, 0.25])
+    alone = found.of([1], counts, [], [])
+    assert alone[1].tolist() == [0.0] and alone[0] == pytest.approx([y / (x * x + y * y) ** 0.5])
+
+
+def test_log_odds_are_sums_of_the_facts():
+    facts = LatentFacts(np.array([-1.0]), np.array([0.5]), np.array([0.25]), np.array([0.125]))
+    assert Odds(0.5, 1, 2, 4, 8).chances(facts) == pytest.approx([logistic(0.5 - 1 + 1 + 1 + 1)])
+
+
+def test_latent_keyphrases_that_are_hardly_related_are_listed_only_if_asked_for(fitted):
+    names = [
+        {
+            row["keyphrase"]
+            for row in listed(fitted, f"strong=0{more}", "otter colony, flood")
+            if row["mentioned"] == "no"
+        }
+        for more in (", related=0", "", ", related=1")
+    ]
+    assert names == [{"flood plain"}, set(), set()]
+
+
+def test_a_single_word_that_the_text_has_in_a_longer_phrase_is_no_latent_keyphrase():
+    items = [
+        ShownKeyphrase(" ".join(terms), terms, 0.2, k, False)
+        for k, terms in enumerate([("graph",), ("random", "graph")])
+    ]
+    for shared, kept in (((1.0, 1.0), ["random graph"]), ((0.0, 0.6), ["graph", "random graph"])):
+        facts = LatentFacts(np.zeros(2), np.array(shared), np.ones(2), np.ones(2))
+        assert [item.name for item in _latent(items, facts, 0.5)] == kept
 
 
 def test_the_shown_parameter_has_two_values(fitted):

@@ -16,6 +16,7 @@ from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex_laki import PARAMS, make, operations, representation
 from sublex_laki.estimator import encode, evidence, structure, unit_vectors
+from sublex_laki.estimator.certainty import facts_of_phrases
 from sublex_laki.estimator.network import Network, network_of
 from sublex_laki.keyphrases import Keyphrases
 
@@ -280,3 +281,24 @@ def test_texts_of_a_file_are_read_in_blocks_one_after_another(monkeypatch: pytes
     rows = operations._read(context, reader, found, documents, True)  # type: ignore[arg-type]
     assert rows == [(document, [f"{document.docno} read"]) for document in documents]
     assert told == [(2, 5), (4, 5), (5, 5)]
+
+
+def test_a_keyphrase_leads_to_the_units_that_say_most_about_it():
+    # Unit 0 is the keyphrase, in 10 of 400 documents. Unit 1 is in 8 of these and in 80 others, unit 2 in 6 of these alone.
+    counts = np.zeros((400, 3))
+    counts[:10, 0] = counts[:8, 1] = counts[10:90, 1] = counts[:6, 2] = 1
+    # By their number unit 1 comes first; times the logarithm of how much more usual it is there, unit 2 does:
+    # 8 log(.607 / .22) = 8.1 and 6 log(.405 / .015) = 19.8.
+    found = structure(csr_array(counts), np.array([0]), np.eye(3), most=2)
+    nodes = np.repeat(np.arange(len(found.leaks)), np.diff(found.starts))
+    assert sorted(nodes - found.keyphrases) == [0, 2]
+
+
+def test_the_facts_about_keyphrases_are_rarity_and_two_ranks():
+    counts = np.zeros((40, 3))
+    counts[:1, 0] = counts[:16, 1] = 1
+    counts[:2, 1] = 3
+    rarity, again, alike = facts_of_phrases(csr_array(counts), np.array([0, 1]), np.array([3.0, 2.0]))
+    assert rarity == pytest.approx([np.log(40), np.log(40 / 16)])
+    # Four documents are added, one of which comes back: (0 + 1) / (1 + 4) is above (2 + 1) / (16 + 4).
+    assert again.tolist() == alike.tolist() == [0.75, 0.25]

@@ -177,4 +177,4 @@ def test_parameters_of_an_expression_reach_the_decomposition(index):
 
 def test_the_defaults_are_those_of_the_pages():
     defaults = {param.name: param.default for param in PARAMS}
-    assert (defaults["e"], defaults["weighting"], defaults["unit"], defaults["seed"]) == (100, "tfidf", False, 0)
+    assert (defaults["e"], defaults["weighting"], defaults["unit"], defaults["seed"]) == (100, "logtfidf", False, 0)

@@ -382,6 +382,11 @@ def test_words_come_from_documents_that_hold_two_words_of_a_label():
     assert found.known.tolist() == [2, 2, 3] and found.matching.tolist() == [10, 0, 10]
     assert found.added.tolist() == [2, 0, 0]
     assert np.flatnonzero(found.counts.toarray()[0]).tolist() == [0, 1, 2, 3]
+    # The weight of a typical word is its part of the divergence of the ten documents, of 7 words each, from all, of 220. Word 5
+    # is less frequent there than elsewhere. The label's own words have .3 of the sum besides, and the sum is 200.
+    parts = [here / 7 * math.log(here / 7 / (usual / 220)) for here, usual in ((1, 30), (1, 10), (2, 20), (2, 20))]
+    total = [0.7 * part / sum(parts) + (0.15 if word < 2 else 0) for word, part in enumerate(parts)]
+    assert found.counts.toarray()[0, :4].tolist() == [math.ceil(200 * value) for value in total]
     # Sources with enough words, and those that no document matches, stay as they are.
     assert found.counts.toarray()[1:].tolist() == sources.toarray()[1:].tolist()
     assert enrich(csr_array(counts), sources, 0).counts.toarray().tolist() == sources.toarray().tolist()

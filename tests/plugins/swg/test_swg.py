@@ -640,6 +640,19 @@ def test_a_picture_is_in_one_piece_if_the_graph_is():
         assert 'class="joins"' in drawn and "joins parts of the picture" in drawn and 'class="legend"' in drawn
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_drawing_has_a_line_for_each_edge_and_the_words_of_its_phrases_in_order(turned):
+    edges = {(k, k + 1): 1.0 for k in range(11)}
+    if turned:
+        edges = {(j, i): weight for (i, j), weight in edges.items()}
+    picture = Picture("one", [*range(12)], edges, frozenset(), frozenset(), frozenset(), frozenset(edges))
+    drawn = svg(picture, lambda word: f"w{word}")
+    assert all(f"<title>w{i} – w{j}: 1.00</title></line>" in drawn for i, j in edges)
+    places = {name: float(x) for x, name in re.findall(r'<text x="([0-9.]+)" y="[0-9.]+">(w[0-9]+)</text>', drawn)}
+    assert len(places) == 12
+    assert sum(places[f"w{i}"] < places[f"w{j}"] for i, j in edges) >= 10
+
+
 def test_the_words_of_phrases_stand_from_left_to_right():
     edges = [(k, k + 1) for k in range(0, 30, 2)] + [(k, k + 2) for k in range(0, 28, 2)]
     phrases = edges[:15]

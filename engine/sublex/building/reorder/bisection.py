@@ -18,7 +18,7 @@ from sublex.tools.workers import Workers
 LEAST_DOCUMENTS = 16
 # A part with at most this number of documents is split down to leaves in one call.
 DOCUMENTS_PER_CALL = 1 << 13
-# This number of levels is enough for any number of documents.
+# The number of levels for a split down to leaves; it is enough for any number of documents.
 ALL_LEVELS = 64
 
 

@@ -69,7 +69,9 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
     """Divide the documents of `order` at the place `middle`, so that similar documents are on the same side.
 
     `left`, `right`, `gains` and `touched` are scratch memory. left[t] and right[t] hold the number of documents with
-    term t on each side; they are 0 before and after the call. The other arguments are those of `bisect`.
+    term t on each side; they are 0 before and after the call. The other arguments are those of `bisect`. A document's
+    key is its gain from a move to the right, or its loss from a move to the left, so the left half gets the smallest
+    keys.
     """
     sides = np.zeros(len(order), np.uint8)
     sides[middle:] = 1
@@ -103,7 +105,8 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
 def _count(order, sides, starts, terms, left, right, touched):
     """Add to left[t] and right[t] the number of documents with term t on each side.
 
-    Write the terms of these documents to `touched`, and return the number of terms.
+    sides[i] is 1 if the document order[i] is on the right. Write the terms of these documents to `touched`, and return
+    the number of terms.
     """
     number = 0
     for i in range(len(order)):
@@ -121,10 +124,10 @@ def _count(order, sides, starts, terms, left, right, touched):
 
 @inner
 def _exchange(order, sides, keys, middle, starts, terms, left, right):
-    """Put the `middle` documents with the smallest keys on the left, and return the number that changed sides.
+    """Put the `middle` documents with the smallest keys on the left. Return the number of documents that changed sides.
 
-    Of documents with equal keys, the documents that are already on the left come first. The kernel updates `sides`, and
-    the counts `left` and `right`.
+    keys[i] and sides[i] belong to order[i]. Of documents with equal keys, those that are already on the left come
+    first. The kernel updates `sides`, and the counts `left` and `right`.
     """
     pivot = _select(keys.copy(), middle)
     room, there = middle, 0

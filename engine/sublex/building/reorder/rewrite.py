@@ -55,7 +55,7 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
 
 
 def _write_lists(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write the inverted lists and the fields of documents; the document `order[d]` of the segment gets the number d."""
+    """Write the inverted lists and the lengths of fields; the document `order[d]` of the segment gets the number d."""
     numbers = np.empty(segment.docs, np.int64)
     numbers[order] = np.arange(segment.docs)
 

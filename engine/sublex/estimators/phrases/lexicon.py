@@ -1,7 +1,7 @@
-"""The numbers of units. A phrase is a sequence of units.
+"""Units: the items of which phrases are sequences, and their numbers.
 
-Words with the same term are one unit, so all inflections of a phrase count as this phrase. A term may have variants, which
-are units of their own. A stop word has no term; it is a unit by its letters in lower case.
+Words with the same term are one unit, so all inflections of a phrase count as this phrase. A term may have variants,
+which are units of their own. A stop word has no term; its form in lower case is a unit.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ COMMON_SHARE = 0.25
 
 
 class Lexicon:
-    """The numbers of units. A unit is a term, a variant of a term, or a stop word in lower case.
+    """Gives units their numbers. A unit is a term, a variant of a term, or a stop word in lower case, in this order.
 
-    `variants` has the written forms of each variant in lower case, and `variant_terms` the number of its term. A word with
-    this term is the unit of the variant if it is written in one of these forms. All other words with the term are the unit
-    of the term. So "computational" and "computer" may be two units, although a stemmer makes one term of them.
+    `variants` has, for each variant, its written forms in lower case, and `variant_terms` the number of its term. A
+    word with this term belongs to the unit of the variant if it is written in one of these forms, and otherwise to the
+    unit of the term. So "computational" and "computer" may be two units, although a stemmer makes one term of them.
     """
 
     def __init__(
@@ -45,14 +45,14 @@ class Lexicon:
         return len(self.words)
 
     def unit(self, surface: str, term: str) -> int:
-        """Return the unit of a word, -1 for an unknown word. A stop word has an empty term."""
+        """Return the number of the unit of a word, -1 for an unknown word. A stop word has an empty term."""
         if not term:
             return self._stops.get(surface.casefold(), -1)
         unit = self._forms.get((surface.casefold(), term), -1) if self._forms else -1
         return unit if unit >= 0 else self._terms.get(term, -1)
 
     def sequence(self, phrase: str, analyze: Callable[[str], list[str]]) -> tuple[int, ...]:
-        """Return the units of a phrase, -1 for unknown words.
+        """Return the numbers of the units of a phrase, -1 for unknown words.
 
         `analyze` returns the list of the terms of a word, which is empty for a stop word.
         """

@@ -1,10 +1,10 @@
 """Kernels that find the phrases of a list in texts, and cut texts into phrases.
 
-A text is two arrays with a value for each word: its unit, which is a number, and whether there is a wall before the
-word. A phrase cannot contain two words with a wall between them. A node stands for a sequence of units; the node's
-parent stands for the sequence without its last unit. `longest` has, for each place of a text, the node of the longest
-sequence that begins there, -1 for none. The parents of this node, and their parents, are the nodes of the shorter
-sequences that begin there. Callers check the arguments.
+A text is two arrays with a value for each word: its unit (`lexicon`), and whether there is a wall before the word. A
+wall is a place, such as the end of a sentence, where no phrase goes on. A node stands for a sequence of units; the
+node's parent stands for the sequence without its last unit. `longest` has, for each place of a text, the node of the
+longest sequence that begins there, -1 for none. The parents of this node, and their parents, are the nodes of the
+shorter sequences that begin there. Callers check the arguments.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from sublex.estimators.phrases.lexicon import Lexicon
 from sublex.estimators.phrases.phrase_kernels import find_longest, hash_keys, segment
 from sublex.estimators.word_sums import check_model
 
-# The features of a phrase of several words.
+# The features of a phrase of several words. c is a number of occurrences, and p the probability estimated from it.
 #
 # * concordance (f1), association (f2) and salience (f4): for the split into two parts A and B with the largest p(A)·p(B),
 #   log p/(p(A) p(B)), log c/√(c(A) c(B)), and log of p·f1; they use the counts after segmentation when these are known
@@ -157,9 +157,9 @@ class PhraseList:
         return found
 
     def is_whole(self) -> bool:
-        """Return whether every phrase has a form and at least one unit, and only -1 stands after its last unit.
+        """Return whether every phrase has a form and at least one unit, with only -1 after the last unit.
 
-        Every variant of a word has a written form.
+        Every variant of a term must have a written form, too.
         """
         sequences = self.sequences
         return (
@@ -184,7 +184,7 @@ class PhraseList:
         return (self.sequences >= 0).sum(axis=1)
 
     def units(self, phrase: int) -> list[int]:
-        """Return the words of a phrase, in order, by their numbers in the lexicon."""
+        """Return the units of a phrase, in order, by their numbers."""
         return self.sequences[phrase, : self.lengths[phrase]].tolist()
 
     @cached_property
@@ -211,10 +211,11 @@ class PhraseList:
         return _Trie(keys, hash_keys(keys), parents, lengths, weights, phrases)
 
     def find(self, units: np.ndarray, walls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places where segments begin in a text, and the phrase of each segment. A word that is no phrase has -1.
+        """Cut a text into segments: phrases of the list and single words, so that their weights have the largest sum.
 
-        `units` has the number of each word in the lexicon, -1 for unknown words. `walls` is true for a word that cannot
-        be in one phrase with the word before it.
+        Return the place where each segment begins, and the phrase of each segment, -1 for a word that is no phrase.
+        `units` has the unit of each word of the text, -1 for unknown words. `walls` is true for a word that cannot be
+        in one phrase with the word before it.
         """
         trie = self._trie
         units, walls = np.ascontiguousarray(units, np.int32), np.ascontiguousarray(walls, np.uint8)

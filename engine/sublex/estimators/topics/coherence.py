@@ -26,7 +26,7 @@ def top_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
 def listed_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
     """Return the numbers of the most probable words of each topic, best first, without words of almost no probability.
 
-    A topic that expects only the few words of a short text gives almost no probability to other words. At least one word is
+    A topic that was given the few words of a short text has almost no probability for other words. At least one word is
     returned.
     """
     return [own[: max(1, int((phi[own, k] > NOTHING).sum()))] for k, own in enumerate(top_words(phi, words))]

@@ -1,6 +1,6 @@
 """Inference of the topics of documents when the topics themselves are given: by Gibbs sampling, or by a fixed point.
 
-`phi` has a row for each word and a column for each topic. The topics of a document are inferred without a look at other
+`phi` has a row for each word and a column for each topic. The topics of a document are inferred independently of other
 documents, so a row of the result depends on one document only.
 """
 

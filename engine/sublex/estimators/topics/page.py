@@ -42,8 +42,8 @@ def topics_page(
 ) -> str:
     """Return the page: a card for each topic, with its words and documents.
 
-    `names` maps numbers of topics to their labels. Topics with a label come first; otherwise topics with a larger share come
-    first. A topic without a label shows `unlabelled`.
+    `names` maps numbers of topics to their labels. Topics with a label come first; otherwise topics keep their order. A
+    topic without a label shows `unlabelled`.
     """
     others = {t.number: f"{t.number} ({unlabelled})" if unlabelled else f"Topic {t.number}" for t in topics}
     topics = sorted(topics, key=lambda topic: topic.number not in names)

@@ -12,7 +12,7 @@ SCORE_PARAMS = (
         0.3,
         range=(0, 1),
         only=LIKELIHOOD,
-        help="the share of topics, next to the document's words, in a likelihood",
+        help="in a likelihood, the weight of the topics; the document's words have the rest",
     ),
     Param(
         "mu",

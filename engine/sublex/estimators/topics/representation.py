@@ -40,7 +40,7 @@ def of_topics(topics: Size) -> dict[str, Declared]:
 
 
 class TopicQuery(NamedTuple):
-    """A query: the numbers of its words, their weights, and the shares of the topics. Without known words, all shares are 0."""
+    """A query: the numbers of its words, their weights, and the shares of topics in it; 0 if no word is known."""
 
     words: np.ndarray
     weights: np.ndarray
@@ -50,7 +50,8 @@ class TopicQuery(NamedTuple):
 class TopicRepresentation(Representation):
     """A representation that scores documents by the topics of an estimator.
 
-    `share` and `mu` matter only for score="likelihood".
+    `min_df` and `max_df` choose the words of the vocabulary. `share`, the weight of the topics, and `mu`, the
+    smoothing of the document's words, matter only for score="likelihood".
 
     Subclasses implement `fit`, `save`, `load` and `describe`, and may name topics by labels.
     """
@@ -108,8 +109,9 @@ class TopicRepresentation(Representation):
             return np.full(len(tokens), -np.inf)
         if self.kind == "likelihood":
             scores = np.zeros(len(tokens))
-            for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-                scores += weight * np.log(self._chances(word, view, docs)[0])
+            every = zip(query.words.tolist(), query.weights.tolist(), view.counts_of(query.words, docs), strict=True)
+            for word, weight, counts in every:
+                scores += weight * np.log(self._chances(word, counts, view, docs)[0])
         elif self.kind == "cosine":
             products = view.products(query.shares, docs)
             scores = cosines(products, _of_rows(view, "norms of topics", norms, docs), query.shares)
@@ -168,7 +170,7 @@ class TopicRepresentation(Representation):
     def marks(self, query: TopicQuery, view: View, doc: int) -> list[Mark]:
         """Return the words of a document that the model knows, each with its most probable topic in this document.
 
-        The query does not change the result.
+        The result is the same for every query.
         """
         docs = np.array([doc])
         row = view.terms(docs)
@@ -193,7 +195,10 @@ class TopicRepresentation(Representation):
         ]
 
     def _title(self, topic: int, view: View) -> str:
-        """Return the label of a topic: the name that people gave to it, or the model's label; "" for a topic without a label."""
+        """Return the label of a topic: the name that people gave to it, or else the model's label; "" if it has none.
+
+        For a topic that people merged into another one, it names the other one and the topic's own words.
+        """
         if topic in self.merged:
             return f"part of {self._label(self.merged[topic], view)}: {self._words(topic, view)}"
         return (self.named[topic] or "") if topic in self.named else self._own_label(topic)
@@ -223,26 +228,34 @@ class TopicRepresentation(Representation):
         label = self._title(topic, view)
         return f"topic {f'{label} ({share:.2f})' if label else topic}: {self._words(topic, view)}"
 
-    def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays with a probability of `word` in each document.
+    def _chances(
+        self, word: int, counts: np.ndarray, view: View, docs: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the probability of `word` in each document, as three arrays. `counts` says how often it occurs there.
 
-        The second array has the probability by the topics of the document, and the third the probability by the document's own
-        words. The first array is a mixture of both.
+        The second array has the probability by the document's topics, and the third that by the document's own words.
+        The first is a mixture of both, in which the topics have the weight `share`.
         """
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
-        # The word's share in the collection: its tokens in all topics.
-        everywhere = fitted.word_topics_[[word]].sum() / fitted.word_topics_.sum()
-        by_words = (view.counts(word, docs) + self.mu * everywhere) / (tokens + self.mu)
+        by_words = (counts + self.mu * self._shares_of_words[word]) / (tokens + self.mu)
         return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
+
+    @cached_property
+    def _shares_of_words(self) -> np.ndarray:
+        """The share of each word in the collection: its tokens in all topics, among those of all words."""
+        tokens = np.asarray(self.estimator.word_topics_.sum(axis=1)).ravel()
+        shares: np.ndarray = tokens / tokens.sum()
+        return shares
 
     def _explain_likelihood(self, query: TopicQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
         """Return an explanation of a log-likelihood: a part for each query word, with its probabilities and their topics."""
         theta = np.asarray(rows.todense(), np.float64)[0] + self.estimator.alpha_
         theta /= theta.sum()
         parts = []
-        for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, view, docs))
+        every = zip(query.words.tolist(), query.weights.tolist(), view.counts_of(query.words, docs), strict=True)
+        for word, weight, counts in every:
+            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, counts, view, docs))
             best = int(np.argmax(theta * self.estimator.phi_[word]))
             evidence = {
                 "weight": weight, "by topics": float(f"{by_topics:.3g}"), "by words": float(f"{by_words:.3g}"),
@@ -258,7 +271,7 @@ class TopicRepresentation(Representation):
 def _of_rows(view: View, name: str, function: Callable[[csr_array], np.ndarray], docs: np.ndarray | None) -> np.ndarray:
     """Return for each document the value that `function` computes from its row.
 
-    The values of all documents are computed once, and the view keeps them under `name`.
+    The values of all documents are computed at the first call, and the view keeps them under `name`.
     """
     values: np.ndarray = view.once(name, lambda: view.map_rows(function))
     return values if docs is None else values[docs]

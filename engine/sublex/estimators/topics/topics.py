@@ -43,7 +43,7 @@ class FittedTopic(NamedTuple):
 
 
 def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[str], view: View) -> list[FittedTopic]:
-    """Return the topics of a fitted model, largest share first. A topic has the documents in which its share is largest."""
+    """Return the topics of a fitted model, largest share first. `coherence` has the coherence of each topic."""
     tokens = np.asarray(fitted.word_topics_.sum(axis=0)).ravel()
     shares = tokens / tokens.sum()
     documents = _best_documents(fitted.alpha_, view)

@@ -15,7 +15,8 @@ from sublex.tools.strings import Strings
 
 # If no docno has more bytes than this, docnos are sorted as big-endian 64-bit words, which is fast.
 LONGEST_AS_WORDS = 64
-# The number of docnos that are copied into words in one step. It bounds the memory for the mask.
+# The number of docnos that are copied into 64-bit words in one step. It bounds the memory of a mask with a row for
+# each.
 DOCNOS_PER_STEP = 1 << 16
 
 
@@ -63,7 +64,7 @@ class DocnosReader:
         return order
 
     def find(self, docno: str) -> list[int]:
-        """Return the documents that have this docno. At most one of them is not deleted."""
+        """Return the documents that have this docno: at most one live document, and deleted ones."""
         wanted = docno.encode("utf-8", "surrogatepass")
         place = self.strings.bisect(wanted, self.order)
         docs = []

@@ -75,9 +75,10 @@ class FieldsWriter:
             writer.add(part)
 
     def add_documents(self, lengths: Sequence[np.ndarray], begins: Sequence[np.ndarray]) -> None:
-        """Append the lengths of the stored fields of the next documents, and the positions at which all fields but the title begin.
+        """Append the lengths of fields in the next documents, and the positions at which fields begin there.
 
-        `begins` is empty if the segment has no positions.
+        `lengths` has an array for each stored field. `begins` has an array for each field but the title, or is empty
+        if the segment has no positions.
         """
         for writers, parts in ((self._lengths, lengths), (self._begins, begins)):
             for writer, values in zip(writers, parts, strict=True):

@@ -35,8 +35,9 @@ def encode_lists(
 ) -> EncodedLists:
     """Encode inverted lists, and return them. Any thread may call this.
 
-    The lists lie end to end. Term k has `df[k]` postings and `cf[k]` occurrences. `positions` is None for a segment without them,
-    and `fields` has the frequencies of the postings in each stored field.
+    The lists lie end to end in `docs` and `tfs`. Term k has `df[k]` postings and `cf[k]` occurrences. `positions` has
+    the positions of all postings, or is None for a segment without positions. `fields` yields, for each stored field,
+    the frequencies of all postings in the field.
     """
     return EncodedLists(
         encode_postings(docs, tfs, df),

@@ -112,9 +112,9 @@ class LexiconReader:
     def raw_forms(self, begin: int, end: int) -> tuple[Strings, np.ndarray, np.ndarray]:
         """Return the stored raw forms of the terms from `begin` up to `end`, with two arrays.
 
-        The first array has the number of occurrences of each form, the second the place of its term in the range. A spill
-        stores all raw forms. A finished segment stores only the surface of each term. The surface gets the number of
-        occurrences of its term.
+        The first array has the number of occurrences of each form, the second the place of its term in the range. A
+        spill stores all raw forms. A finished segment stores only one for each term, the surface; as its number of
+        occurrences, it gets that of the term.
         """
         if "raws" not in self._folder:
             surfaces = _written(self.terms.part(begin, end), self._surfaces.part(begin, end))

@@ -1,7 +1,7 @@
 """Packed numbers: for each term a list of numbers, such as the gaps between its positions, in four components.
 
-Every 128 numbers of a term form a bit-packed block, and the rest is in a byte code, the term's tail. The kernels encode and
-decode; `docs/format.md` describes the components.
+Every 128 numbers of a term form a bit-packed block. The rest, the term's tail, is in a byte code. Kernels encode and
+decode the numbers; `docs/format.md` describes the components.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class PackedReader:
 
     @cached_property
     def _block_starts(self) -> np.ndarray:
-        """The first block of each term."""
+        """The number of the first block of each term."""
         from sublex.index.posting_kernels import BLOCK
 
         blocks = self._counts // BLOCK
@@ -73,7 +73,7 @@ class PackedReader:
 
     @cached_property
     def _word_starts(self) -> np.ndarray:
-        """The first word of each block."""
+        """The place of the first packed word of each block."""
         from sublex.index.posting_kernels import LANES
 
         starts = starts_of(LANES * self._widths.all().astype(np.int64))
@@ -91,7 +91,10 @@ class PackedReader:
         return piece_starts(self._tail_sizes, self._tails)
 
     def _find(self, terms: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Verify the numbers of terms. Return the first seven arguments of the kernels that decode them."""
+        """Verify the checksums of the numbers of terms.
+
+        Return the first seven arguments of the kernels that decode them.
+        """
         blocks, block_ends = self._block_starts[terms], self._block_starts[terms + 1]
         words, word_ends = self._word_starts[blocks], self._word_starts[block_ends]
         tails, tail_ends = self._tail_starts[terms], self._tail_starts[terms + 1]

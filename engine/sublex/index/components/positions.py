@@ -1,7 +1,8 @@
 """Positions: for each posting the places of its term in its document, ascending.
 
-They are stored only if the index keeps `positions`. The gaps between them are packed as postings are; the kernels encode and
-decode. A term has one position for each occurrence, so its collection frequency is the number of its positions.
+They are stored only if the index keeps `positions`. The gaps between them are stored as packed numbers, which kernels
+encode and decode. A term has one position for each occurrence, so its collection frequency is the number of its
+positions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def encode_positions(positions: np.ndarray, tfs: np.ndarray, cf: np.ndarray) -> 
 
 
 class PositionsReader(PackedReader):
-    """Decodes positions. The lexicon gives the numbers of postings and of positions of each term."""
+    """Decodes positions. The lexicon says how many postings and how many positions each term has."""
 
     counted, numbers = "collection frequencies", "positions"
 

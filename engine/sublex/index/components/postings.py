@@ -1,6 +1,7 @@
 """Posting lists: for each term the documents that hold it, ascending, and the term's frequency in each of them.
 
-Every 128 postings of a term form a bit-packed block; the rest of the list is in a byte code. The kernels encode and decode.
+Every 128 postings of a term form a bit-packed block; the rest of the list, its tail, is in a byte code. Kernels encode
+and decode.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class PostingsReader:
 
     @cached_property
     def _block_starts(self) -> np.ndarray:
-        """The first block of each term."""
+        """The number of the first block of each term."""
         from sublex.index import posting_kernels
 
         starts = starts_of(self._lexicon.df // posting_kernels.BLOCK)
@@ -77,7 +78,7 @@ class PostingsReader:
 
     @cached_property
     def _word_starts(self) -> np.ndarray:
-        """The first word of each block."""
+        """The place of the first packed word of each block."""
         from sublex.index import posting_kernels
 
         widths = self._widths.all().reshape(-1, 2)

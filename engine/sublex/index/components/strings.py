@@ -46,6 +46,18 @@ class StringsReader:
         """The place where each string starts in the bytes. The last value is the place where the last string ends."""
         return piece_starts(self._sizes, self._bytes)
 
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The number of bytes of each string."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def accented(self) -> np.ndarray:
+        """The numbers of the strings with a letter that may be Latin with an accent: a byte from C3 to C9, or E1 (U+1E00 on)."""
+        data = self.data
+        places = np.flatnonzero(((data >= 0xC3) & (data <= 0xC9)) | (data == 0xE1))
+        return np.unique(np.searchsorted(self.starts, places, "right") - 1)
+
     @property
     def data(self) -> np.ndarray:
         """The bytes of all strings, end to end."""
@@ -70,6 +82,14 @@ class StringsReader:
     def text(self, number: int) -> str:
         """Return a string as text."""
         return self._decoded(self[number])
+
+    def texts_of(self, numbers: np.ndarray) -> list[str]:
+        """Return the strings with these numbers as texts."""
+        begins, ends = self.starts[numbers], self.starts[numbers + 1]
+        self._bytes.touch(begins, ends)
+        data = self._bytes.values.data
+        pairs = zip(begins.tolist(), ends.tolist(), strict=True)
+        return [self._decoded(data[begin:end].tobytes()) for begin, end in pairs]
 
     def part(self, begin: int, end: int) -> Strings:
         """Return the strings of a range as `Strings`. Nothing checks that they are UTF-8."""
@@ -111,7 +131,7 @@ class StringsReader:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of all strings, end to end, and the size of each string."""
-        return self.text_data, np.diff(self.starts)
+        return self.text_data, self.sizes
 
     def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
         """Return how many strings are smaller than `wanted`.

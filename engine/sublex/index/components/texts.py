@@ -103,7 +103,7 @@ class TextFrame(NamedTuple):
 class TextsReader:
     """Decompresses stored documents. `counts` holds the number of documents in each frame.
 
-    `searched` has the names of the other fields whose text follows the text in the contents.
+    `searched` has the names of the fields, besides title and text, whose text is a part of the contents.
     """
 
     def __init__(self, folder: ComponentFolder, searched: tuple[str, ...] = ()):
@@ -153,7 +153,10 @@ class TextsReader:
             raise self._damaged(frame, error) from None
 
     def _own(self, contents: bytes, title_size: int, fields: dict[str, Any]) -> bytes:
-        """Return the contents of a document without the fields at their end. Raise ValueError if they end in another way."""
+        """Return title and text of a document: its contents without the text of the searched fields at their end.
+
+        Raise ValueError if the contents do not end with that text. `title_size` is the number of bytes of the title.
+        """
         more = encode("".join(other_texts(fields, self._searched)))
         if not contents.endswith(more) or len(contents) < title_size + len(more):
             raise ValueError("the contents do not end with the fields that are searched")
@@ -187,7 +190,10 @@ def _fields(data: np.ndarray) -> dict[str, Any]:
 
 
 def _decompressor() -> zstandard.ZstdDecompressor:
-    """Return the decompressor of this thread. A new one would spend a fifth of the time of a small frame on its memory."""
+    """Return the decompressor of this thread.
+
+    Making one takes a fifth of the time in which a small frame is decompressed.
+    """
     if not hasattr(_own, "decompressor"):
         _own.decompressor = zstandard.ZstdDecompressor()
     return _own.decompressor

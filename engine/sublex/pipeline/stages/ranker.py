@@ -11,6 +11,7 @@ from sublex.contracts.base import Explanation, Query, TermStats
 from sublex.contracts.operators import words_in
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
+from sublex.forms.trees import ABSENT
 from sublex.pipeline.stages.mask import PASSES, Mask, narrowest
 from sublex.pipeline.stages.stage import Scoring, Search, State, scores_in
 from sublex.retrieval.hits import Hits
@@ -21,7 +22,7 @@ FEW = 50
 
 
 class ScoringOnce(Scoring):
-    """A stage on one state. A document that the stage has found keeps its score, and is not scored again."""
+    """The base of scorings that score no document twice: a document that was found keeps its score."""
 
     hits: Hits | None = None
 
@@ -44,7 +45,7 @@ class ScoringOnce(Scoring):
 
 
 class RankerScoring(ScoringOnce):
-    """A ranker on one state."""
+    """A ranker applied to one `State`, the query and the hits so far."""
 
     def __init__(self, searcher: Searcher, state: State):
         self.searcher, self.state = searcher, state
@@ -92,7 +93,10 @@ def search_among(searcher: Searcher, query: Terms, masks: Sequence[Mask], k: int
 
 
 def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, weight: float, doc: int) -> Explanation:
-    """Return the explanation of the amount that a query term adds. If the document lacks the term, it is only evidence."""
+    """Return the explanation of the amount that a query term adds to a document's score:
+
+    `weight` times the ranker's score. If the document lacks the term, the explanation is only evidence.
+    """
     snapshot = searcher.snapshot
     label = snapshot.corpus.surface(term)
     origins = ", ".join(dict.fromkeys(t.origin for t in query.terms if t.term == term))
@@ -101,7 +105,7 @@ def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, we
     tf = int(searcher.term_table.frequencies(term, np.array([doc]))[0])
     if not tf:
         missing = {"documents that have it": int(stats.df)} | origin
-        return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
+        return Explanation(0.0, f"{label}{ABSENT}", "evidence", evidence=missing)
     impacts = searcher.impacts[snapshot.segments.index(segment)]
     document, given = impacts.document(local), searcher.frequency(term, doc, tf)
     with contract("ranker", searcher.ranker):

@@ -16,7 +16,7 @@ from sublex.retrieval.hits import Hits
 
 
 class RepresentationScoring(ScoringOnce):
-    """A fitted representation on one state. The query is encoded once, and all documents are scored at most once."""
+    """A fitted representation applied to one `State`. It encodes the query once, and scores documents at most once."""
 
     def __init__(self, representation: LoadedRepresentation, state: State):
         self.representation, self.state = representation, state

@@ -21,7 +21,7 @@ from sublex.tools.messages import Step, cut
 
 
 class RetrieverScoring(ScoringOnce):
-    """A retriever on one state of an attached index."""
+    """A retriever applied to one `State`, the query and the hits so far. The index must be an attached one."""
 
     def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
         self.name, self.retriever, self.state = name, retriever, state

@@ -89,7 +89,7 @@ class ScoreCache(_CacheFile):
         return known
 
     def put(self, scores: Mapping[bytes, float]) -> None:
-        """Add scores, all or none."""
+        """Add scores by key, in one transaction."""
         with self._open() as database, database:
             database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", scores.items())
 

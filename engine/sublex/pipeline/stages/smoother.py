@@ -16,7 +16,7 @@ from sublex.retrieval.hits import Hits
 
 
 class SmootherScoring(Scoring):
-    """A smoother on the hits of one state."""
+    """A smoother applied to one `State`: it scores the hits of the state and, with `add`, the documents near them."""
 
     def __init__(self, graph: LoadedGraph, state: State):
         self.graph, self.state = graph, state
@@ -79,6 +79,6 @@ class SmootherScoring(Scoring):
         return tree._replace(label=f"{name}: {tree.label}")
 
     def _score_of(self, doc: int, what: str) -> Explanation:
-        """Return the score of a document from the stage before, with its rank there."""
+        """Return a document's score from the stage before as an explanation. Its label is `what` and the rank there."""
         score, rank = float(self._before(np.array([doc], np.int32))[0]), rank_in(self._hits, doc)
         return Explanation(score, f"{what}, at rank {rank}" if rank else f"{what}: not found, counts as the lowest hit")

@@ -13,7 +13,7 @@ from sublex.retrieval.hits import Hits
 
 
 class SortScoring(FilterScoring):
-    """The hits of one state in the order of a column."""
+    """The sort stage applied to one `State`: its hits in the order of a column."""
 
     def find(self, k: int | None = None) -> Hits:
         hits = super().find()

@@ -67,11 +67,13 @@ class Stage:
     """One stage of a pipeline.
 
     `finds` says whether the stage can find hits by itself; a pipeline begins with such a stage. `through` says whether
-    a filter after the stage also reaches the stages before it.
+    a filter after the stage also reaches the stages before it. `enough` is the number of hits of the stage before, from
+    the first, that the stage looks at; None for all.
     """
 
     finds = True
     through = True
+    enough: int | None = None
 
     def run(self, state: State, k: int | None = None) -> State:
         """Return the state after this stage. A retrieval keeps `k` hits, or `state.depth` when `k` is None."""
@@ -93,7 +95,7 @@ class Search(NamedTuple):
 
 
 class Scoring:
-    """A scorer on one state: it finds documents, scores documents and explains a score.
+    """A scorer applied to one `State`, the query and the hits so far: it finds, scores, and explains a score.
 
     It keeps the results that `find`, `scores` and `explain` share. A subclass defines `search` or `find`, and it defines
     `scores` and `explain`.

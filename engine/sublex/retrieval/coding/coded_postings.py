@@ -42,7 +42,7 @@ class CodedPostings:
         self._used = np.zeros(3, np.int64)
 
     def map(self, documents: ComponentFolder, impacts: ComponentFolder) -> None:
-        """Use stored postings in place of postings in memory. Raise `IndexCorrupt` if they have wrong types or sizes."""
+        """Map stored postings in place of those in memory. Raise `IndexCorrupt` if they have wrong dtypes or sizes."""
         kernels, lists = self._kernels, self.lists
         documents.expect("docs", ("<u2",), len(self.docs))
         documents.expect("runs", ("<u4",))
@@ -91,7 +91,7 @@ class CodedPostings:
         return self.docs, self.runs, self.codes, self.lists
 
     def set_counts(self, terms: np.ndarray, counts: np.ndarray) -> None:
-        """Set the document frequencies of terms that had none. `put` may then write their postings."""
+        """Set the numbers of postings of terms that were made with a df of 0. `put` may then write their postings."""
         self.lists[terms, self._kernels.COUNT] = counts
 
     def copy(self, terms: np.ndarray, other: CodedPostings, others: np.ndarray) -> None:
@@ -140,7 +140,7 @@ class CodedPostings:
 
 
 def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield parts of an array in order, joined to pieces of bounded size.
+    """Yield chosen parts of an array in their order, several joined at a time.
 
     Part k is the sizes[k] items that start at begins[k].
     """
@@ -151,14 +151,18 @@ def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterato
 
 
 def _sizes(counts: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Return for each term the number of bytes that its values and codes take, rounded up to a multiple of four."""
+    """Return for each term the number of bytes that its values and codes take, rounded up to a multiple of four.
+
+    `counts` has the terms' numbers of postings, `values` their numbers of values, and `widths` the bytes of one code.
+    """
     return 4 * values + (counts * widths + 3) // 4 * 4
 
 
 def _descending(impacts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the pairs of each term, sorted by impact, greatest first, as an array of uint64.
+    """Return, for each term, the order of its pairs by impact, greatest first, as uint64.
 
-    The upper half of an item encodes the impact of a pair; the lower half is the number of the pair within its term.
+    Its pairs end at ends[x] in `impacts`. The upper half of an item encodes the impact of a pair; the lower half is
+    the number of the pair within its term.
     """
     bits = impacts.view(np.int32)
     # Greater impacts get smaller numbers.

@@ -27,7 +27,7 @@ MOST_CLASSES, LONGEST = 1 << 16, 1 << 24
 PAIRS_PER_CALL = 1 << 15
 # The number of places of a table that gives a number to the frequencies of a posting in several fields.
 PLACES = 1 << 12
-# A ranker's `score` or `norm_part`.
+# A formula of a ranker that is computed for each pair: its `score` or its `norm_part`.
 Formula = Callable[[Any, DocStats, TermStats, Any], np.ndarray]
 
 
@@ -36,7 +36,7 @@ class Pairs(NamedTuple):
 
     Postings of a term share a pair if their term frequencies are equal and their documents are in the same class. A
     posting with a high term frequency has a pair of its own. `ends` has the place where the pairs of each term end.
-    `values` has the value of the formula for each pair, and `live` has the pair's number of postings.
+    `values` has the value of the ranker's formula for each pair, and `live` has the pair's number of postings.
     """
 
     ends: np.ndarray
@@ -56,8 +56,9 @@ class PairScores:
     """Computes a formula of a ranker for the postings of a segment, once for each pair.
 
     Documents are in one class if all statistics that the ranker reads are equal for them. The formula gets NaN for a
-    statistic that the ranker's `reads` leaves out. `norm` is None for a ranker without a norm. Deleted documents have
-    no pairs, unless `all_documents` is true.
+    statistic that the ranker's `reads` leaves out. `what` names the formula's values in messages. `norm` has the norm
+    of each document; it is None for a ranker without a norm. Deleted documents have no pairs, unless `all_documents`
+    is true.
     """
 
     def __init__(
@@ -170,16 +171,18 @@ class PairScores:
 
 
 def _places(length: Any, places: np.ndarray) -> Any:
-    """Return the lengths at some places of an array, or of each of several arrays by name."""
+    """Return the document lengths at some places. `length` is one array, or a mapping from fields to arrays."""
     if isinstance(length, Mapping):
         return {field: own[places] for field, own in length.items()}
     return length[places]
 
 
 def _numbered_rows(tfs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a number for each column of `tfs`, and a column for each number. The most frequent number is 0.
+    """Number the distinct columns of `tfs`.
 
-    Columns with the same number are equal. Equal columns may have different numbers if a frequency in them is large.
+    Return the number of each column, and the place of one column for each number. The number that most columns have is
+    0. Columns with the same number are equal. Equal columns may have different numbers if a frequency in them is
+    large.
     """
     from sublex.retrieval.coding import coding_kernels
 
@@ -194,7 +197,10 @@ def _numbered_rows(tfs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbered_together(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows of a table, given by its columns. Return the number of each row, and an index of each number."""
+    """Number the distinct rows of a table, given as columns.
+
+    Return the number of each row, and one row for each number.
+    """
     if not columns:
         return np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
     numbers, examples = _numbered(columns[0])
@@ -207,7 +213,7 @@ def _numbered_together(columns: Sequence[np.ndarray], rows: int) -> tuple[np.nda
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct values. Return the number of each value, and an index in `values` of each number."""
+    """Number the distinct values. Return the number of each item, and the place of one item for each number."""
     if values.dtype == np.int64 or int(values.max(initial=0)) > LONGEST:
         _, examples, numbers = np.unique(values, return_index=True, return_inverse=True)
         return numbers.astype(np.int32), examples

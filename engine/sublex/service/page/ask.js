@@ -43,7 +43,7 @@ export async function post(operation, parameters) {
 
 // Asks `requests`, a list of [operation, parameters], and calls its child with a list of slots, one for each request:
 // {answer, problem, isOld}. A slot keeps its last answer until a newer one is there. `isOld` says that it waits for one.
-// `onAnswers` is called with the slots when all requests are answered.
+// `onAnswers` is called with the slots when all requests are answered. With `wait`, it asks so many milliseconds later.
 export class Answers extends Component {
   slots = [];
 
@@ -81,10 +81,13 @@ export class Answers extends Component {
       this.setState({});
       if (this.slots.every((each) => !each.isOld)) this.props.onAnswers?.(this.slots);
     };
-    ask(operation, parameters, controller.signal).then(
+    const send = () => ask(operation, parameters, controller.signal).then(
       (answer) => settle({ answer: { ...answer, operation, parameters } }),
       (problem) => problem.name === 'AbortError' || settle({ problem }),
     );
+    clearTimeout(slot.timer);
+    if (this.props.wait) slot.timer = setTimeout(send, this.props.wait);
+    else send();
   }
 
   render({ requests, children }) {

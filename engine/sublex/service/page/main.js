@@ -10,8 +10,9 @@ import { Lazy } from './lazy.js';
 import { Search } from './search.js';
 import { Problem, Text } from './text.js';
 
-// Typing waits this many milliseconds for the next letter. After SETTLED without typing, the back button leads to the state before.
-const PAUSE = 40;
+// What is typed is asked for at once, but at most once in this many milliseconds; browsers allow 20 changes of the address a second.
+// After SETTLED without typing, the back button leads to the state before.
+const PAUSE = 60;
 const SETTLED = 1500;
 // A screen reader hears of hits when typing pauses.
 const SPEECH = 700;
@@ -34,8 +35,10 @@ function viewsOf(health) {
 }
 
 class Page extends Component {
-  // `address` is what the fields show, and `asked` what the views show: the address when typing last paused.
+  // `address` is what the fields show, and `asked` what the views show: the address that was taken last.
   state = { asked: read(location.search), address: read(location.search), health: null, problem: null, topics: [], grades: null, info: null, said: '' };
+  // When that was.
+  taken = -PAUSE;
 
   componentDidMount() {
     addEventListener('popstate', () => this.show(read(location.search)));
@@ -77,21 +80,22 @@ class Page extends Component {
     this.show(address);
   };
 
-  // Take what is typed or dragged: at once into the field, and after a short pause into the address.
+  // Take what is typed or dragged: at once into the field, and soon into the address; with `pause`, when typing pauses.
   // Each field has its own entry for the back button.
-  type = (changes, pause = PAUSE) => {
+  type = (changes, pause = 0) => {
     const field = Object.keys(changes).join();
     this.pending = { ...this.pending, ...changes };
     this.setState({ address: changed(this.state.address, changes) });
     clearTimeout(this.pause);
     this.pause = setTimeout(() => {
+      this.taken = performance.now();
       const given = this.pending;
       this.pending = null;
       this.go(given, this.typedLast === field);
       this.typedLast = field;
       clearTimeout(this.settle);
       this.settle = setTimeout(() => (this.typedLast = ''), SETTLED);
-    }, pause);
+    }, pause || Math.max(0, this.taken + PAUSE - performance.now()));
   };
 
   // Links of the page change its state and load nothing.

@@ -98,8 +98,9 @@ def judge(
 
     :judge --form FILE reads a form that `sublex pool` wrote and a person filled in, and writes all its judgements.
 
-    Before the first judgement in a file that it did not make, it asks; where nobody can answer, --write is needed. The file
-    is replaced in one step, so it is never half written. A judgement that was there is changed. :unjudge takes it back.
+    :judge asks before it first changes a file that it did not make; where nobody can answer, --write is needed. The
+    file is replaced in one step, so it is never half written. An earlier judgement of the document is changed. :unjudge
+    takes the last judgement back.
     """
     path = _judgements(session)
     if form:
@@ -132,9 +133,9 @@ def _judge_form(session: Session, path: Path, form: Path, write: bool) -> Shown:
 
 @operation(needs=Needs.SESSION)
 def unjudge(session: Session, write: Write = False) -> Shown:
-    """Take back the last judgement that :judge wrote into the loaded file, and then the one before, also of earlier sessions.
+    """Take back the last judgement that :judge wrote into the loaded file. The next call takes back the one before.
 
-    A judgement that was changed gets its grade from before.
+    Judgements of earlier sessions can be taken back too. A judgement that was changed gets its grade from before.
     """
     path = _judgements(session)
     _expect_leave(session, path, write, ":unjudge --write")
@@ -189,7 +190,7 @@ def run(
         context,
         loaded,
         pipeline,
-        place_of_run(file, [expression]),
+        place_of_run(file, 1),
         k=RUN_HITS,
         overwrite=overwrite,
         language=session.settings.language,
