@@ -4,7 +4,7 @@
 
 COLLECTION is a collection file or folder, such as arXiv abstracts in JSON lines. The script indexes it, and fits DCoT with
 p = 0.9 and r = 500 to its first documents, once for each number of `--documents`. How well dCoT classifies is measured by
-`sublex reproduce dcot`; docs/papers.md has the figures.
+`sublex reproduce dcot`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from sublex.forms.lines import Line, Span, line
-from sublex.tools.messages import counted
 
 # The end of the label of a word that the document lacks.
 ABSENT = ": not in this document"
@@ -46,19 +45,25 @@ def node_text(node: Node) -> tuple[str, str, str]:
 def tree_lines(node: Node, depth: int = 0) -> Iterator[Line]:
     """Yield a node as one line, and its parts below it, indented by their depth.
 
-    Words that an expander added and that the document lacks have one line together.
+    Several words that an expander added and that the document lacks have one line together.
     """
     value, label, facts = node_text(node)
     shown = Span(f"  [{facts}]", "dim") if facts else Span("")
     yield line(f"{value:>12}  {'  ' * depth}{label}", shown, indent=16 + 2 * depth)
-    lacking: dict[str, list[str]] = {}
+    lacking: dict[str, list[Node]] = {}
     for part in node.parts:
         if "from" in part.evidence and part.label.endswith(ABSENT):
-            lacking.setdefault(str(part.evidence["from"]), []).append(part.label.removesuffix(ABSENT))
+            lacking.setdefault(str(part.evidence["from"]), []).append(part)
         else:
             yield from tree_lines(part, depth + 1)
-    for origin, words in lacking.items():
-        label = f"{counted(len(words), 'word')} from {origin}{ABSENT}"
+    for origin, absent in lacking.items():
+        if len(absent) == 1:
+            yield from tree_lines(absent[0], depth + 1)
+            continue
+        label, words = (
+            f"{len(absent)} words from {origin}{ABSENT}",
+            [part.label.removesuffix(ABSENT) for part in absent],
+        )
         yield line(f"{'':14}{'  ' * (depth + 1)}{label}", Span(f"  [{', '.join(words)}]", "dim"), indent=18 + 2 * depth)
 
 

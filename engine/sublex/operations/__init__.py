@@ -102,9 +102,9 @@ GROUPS = {
     "ciff": """Write and read CIFF files, in which engines exchange postings.
 
     CIFF is the Common Index File Format: Anserini, PISA, Terrier, JASS, OldDog and others read or write it.""",
-    "cluster": """Build and change a cluster: an index in shards, whose scores are those of one index.
+    "cluster": """Build and change a cluster, an index whose documents lie in shards.
 
-    Every other command takes a cluster in the place of an index.""",
+    Its scores are those of one index of all documents. Every other command takes a cluster in the place of an index.""",
     "resource": """Keep files that models read, such as word vectors, with an index.
 
     A model names a resource in its expression.""",

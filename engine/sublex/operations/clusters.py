@@ -37,7 +37,9 @@ def build(
     overwrite: Overwrite = False,
     strict: Strict = False,
 ) -> Shown:
-    """Build a cluster: an index in shards, which ranks as one index of all its documents does.
+    """Build a cluster: an index whose documents lie in shards.
+
+    It ranks as one index of all its documents does.
 
     Without --shards, each PATH is an index. It is copied, and becomes a shard; the shards are in the order of the paths. All
     must have been built alike, and no docno may be in two of them. Models are not taken along. With --shards, each PATH is
@@ -112,7 +114,7 @@ def add(
 def delete(
     context: OperationContext, docnos: Annotated[tuple[str, ...], positional("DOCNO", completes="docno")]
 ) -> Shown:
-    """Delete documents from a cluster by their docnos, whatever shards they are in.
+    """Delete documents from the shards of a cluster by their docnos.
 
     All documents are deleted in one step. If a docno is not in the cluster, nothing is deleted.
 
@@ -123,7 +125,7 @@ def delete(
     return changing.delete(context, docnos=docnos)
 
 
-@operation("cluster check", needs=Needs.PATH, faces=("cli", "shell"), forms=("table",), shell="cluster-check")
+@operation("cluster check", needs=Needs.PATH, faces=("cli",), forms=("table",))
 def check(context: OperationContext) -> Shown:
     """Verify all files of a cluster and of its shards.
 
@@ -139,7 +141,7 @@ def check(context: OperationContext) -> Shown:
 
 @operation("cluster info", needs=Needs.PATH, shell="cluster", forms=("table", "json", "csv"))
 def info(context: OperationContext) -> Shown:
-    """List the shards of a cluster, with their documents, segments and generations.
+    """List the shards of a cluster, and their documents.
 
     A shard is `current`, or `behind` if a writer was killed before it was done; the next change mends that. Otherwise its
     state says what is wrong with it.
