@@ -11,12 +11,14 @@ from sublex.contracts.base import Explanation, Param, Statistics
 from sublex.contracts.fitted import Cost, Smoother, Store, Stored, View
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
-from sublex.language.expression import Expression
+from sublex.language.expression import Call, Expression
 from sublex.representations.clusters import pairs_compared
 from sublex.representations.neighbours import EXACT, MOST, STORED
 
 # The seconds on one core to compare a pair of documents.
 PER_PAIR = 1e-8
+# The representations of Sublex with sparse vectors. All pairs of these are compared.
+SPARSE = frozenset({"terms", "chars", "sparse"})
 
 PARAMS = (
     Param("over", Expression, ..., stage="fit", help="The representation whose vectors tell which documents are near."),
@@ -59,7 +61,8 @@ class Near(Smoother):
     def cost(self, collection: Statistics, terms: int) -> Cost:
         """Return the time to compare all pairs of documents, or those of near clusters, and the bytes of the graph."""
         pairs = collection.docs**2
-        seconds = PER_PAIR * (pairs if pairs <= EXACT else pairs_compared(collection.docs))
+        has_clusters = pairs > EXACT and not (isinstance(self.over, Call) and self.over.name.lower() in SPARSE)
+        seconds = PER_PAIR * (pairs_compared(collection.docs) if has_clusters else pairs)
         return Cost(seconds, 8 * STORED * collection.docs)
 
     def describe(self, view: View) -> Mapping[str, Any]:

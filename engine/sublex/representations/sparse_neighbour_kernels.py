@@ -1,7 +1,7 @@
 """The kernel that finds the nearest documents of each document by sparse vectors. Callers check the arguments."""
 
 import numpy as np
-from numba import boolean, float32, float64, int32, int64
+from numba import boolean, float64, int64
 
 from sublex.representations.neighbour_kernels import MATRIX, NUMBERS, least_of_best
 from sublex.tools.compiled import F32, F64, FLAGS, I32, I64, inner, kernel
