@@ -31,10 +31,10 @@ PARAMS = (
 class Near(Smoother):
     """The hits of the stages before it, each scored by its own score and by the scores of its nearest documents.
 
-    The nearest documents are those with the highest cosines of the vectors of a fitted representation. The new score is
-    `own` times the document's score, plus 1 - `own` times the mean score of its `k` nearest documents, each weighted by its
-    cosine. A nearest document that the stages before did not find gets the score of the lowest hit. A document without near
-    documents keeps its score. With `add`, the nearest documents of the hits are scored too, so `near` adds documents that the
+    The nearest documents are those with the highest cosines of the vectors of a fitted representation. `near(terms)`
+    compares the terms of documents themselves, by tf·idf. The new score is `own` times the document's score, plus 1 - `own`
+    times the mean score of its `k` nearest documents, each weighted by its cosine. A nearest document that the stages before
+    did not find gets the score of the lowest hit. A document without near documents keeps its score. With `add`, the nearest documents of the hits are scored too, so `near` adds documents that the
     stages before it did not find (S. MacAvaney, N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph,
     2022).
 
