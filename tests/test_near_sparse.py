@@ -293,3 +293,34 @@ def test_vectors_with_huge_and_tiny_weights_have_norm_one():
     rows = csr_array(np.array([[1e300, 0, 1e300], [0, 1e-300, 0], [0, 0, 0], [3e-310, 0, 4e-310]]))
     units = sparse_neighbours.unit_weights(rows).toarray()
     np.testing.assert_allclose(units, [[0.5**0.5, 0, 0.5**0.5], [0, 1, 0], [0, 0, 0], [0.6, 0, 0.8]], rtol=1e-6)
+
+
+def test_given_weights_of_terms_make_a_graph(tmp_path):
+    """A document without weights has no near documents, and is near no other."""
+    index = sublex.build(documents(40), tmp_path / "index")
+    random = np.random.default_rng(4)
+    weights = {
+        f"d{n:03}": {f"t{t}": round(float(random.uniform(0.1, 3)), 2) for t in random.integers(0, 12, 5)}
+        for n in range(40)
+        if n % 6
+    }
+    index.add_vectors("given", weights)
+    index.fit("near(sparse(given))")
+    index.add([{"id": "later", "text": "w0 w3"}])
+    index.delete(["d001"])
+    del weights["d001"]
+    for docno in [*weights][::5]:
+        hits = index.similar(docno, STORED, "near(sparse(given))")
+        wanted = sorted((cosine(weights[docno], weights[o]) for o in weights if o != docno), reverse=True)[:STORED]
+        np.testing.assert_allclose(hits.scores, [value for value in wanted if value > 0], rtol=1e-2)
+    for docno in ("d000", "later"):
+        assert not index.similar(docno, 5, "near(sparse(given))")
+
+
+def test_documents_of_many_vectors_make_no_graph(tmp_path):
+    index = sublex.build(documents(4), tmp_path / "index")
+    index.add_vectors("many", {f"d00{n}": [[1.0, n], [0.5, 2.0]] for n in range(4)})
+    with pytest.raises(
+        InputError, match=r"Near documents are found by vectors, and late\(many\) compares none; name lsi"
+    ):
+        index.fit("near(late(many))")

@@ -34,9 +34,9 @@ class Near(Smoother):
     The nearest documents are those with the highest cosines of the vectors of a fitted representation. `near(terms)`
     compares the terms of documents themselves, by tf·idf. The new score is `own` times the document's score, plus 1 - `own`
     times the mean score of its `k` nearest documents, each weighted by its cosine. A nearest document that the stages before
-    did not find gets the score of the lowest hit. A document without near documents keeps its score. With `add`, the nearest documents of the hits are scored too, so `near` adds documents that the
-    stages before it did not find (S. MacAvaney, N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph,
-    2022).
+    did not find gets the score of the lowest hit. A document without near documents keeps its score. With `add`, the nearest
+    documents of the hits are scored too, so `near` adds documents that the stages before it did not find (S. MacAvaney,
+    N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph, 2022).
 
     The cluster hypothesis says that documents near each other answer the same queries (C. van Rijsbergen, Information
     Retrieval, 1979). F. Diaz, Regularizing ad hoc retrieval scores, 2005, smooths scores in this way.

@@ -340,7 +340,7 @@ class Fitting:
         identity = self.namer.identity(component, model)
         load_model(self.root, self.fitted[identity.model], identity, model)
         # Topics are compared by their shares in documents, and terms by their weights, whatever their scores are.
-        compared = isinstance(model, Representation) and (similarity_of(model) or model.reads != "rows")
+        compared = isinstance(model, Representation) and (similarity_of(model) or model.sums or model.reads != "rows")
         if not isinstance(model, Representation) or not compared:
             raise InputError(f"Near documents are found by vectors, and {over} compares none; name lsi, for example.")
         rows = {}
