@@ -1,6 +1,6 @@
 """Choose the weights of the pipelines `better` and `best`, and measure `good`, `better` and `best`, with significance by topic.
 
-    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts | --lsi] [--work FOLDER]
+    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts | --lsi | --near] [--work FOLDER]
 
 COLLECTIONS holds a folder for each of adi, cranfield, medline, cacm, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR,
 with its test judgements). With --weights the script measures every setting of the ranges below on every collection. It prints the
@@ -94,6 +94,14 @@ WEIGHTINGS = {
     f"`{text.format(model)}`": text.format(model)
     for text in ("{}", "BM25 + 0.2*{}", "BM25 + (BM25 >> Bo1 >> BM25) + 0.4*{}")
     for model in (f"lsi(e={e}, weighting={weighting})" for e in (100, 200) for weighting in ("tfidf", "logtfidf"))
+}
+NEAR = {
+    "`good`": meaning("good"),
+    **{
+        f"`good >> near({over})`": f"({meaning('good')}) >> near({over})"
+        for over in (LSI, "terms", CHARS, LDA.replace("score=likelihood", "").replace(", )", ")"))
+    },
+    **{f"`best`, {stage}": best(near=stage) for stage in (PARTS[4], "near(terms, own=0.7)", "near(chars, own=0.7)")},
 }
 PIPELINES = {
     f"`{BASE}`": BASE,
@@ -215,11 +223,12 @@ def main() -> None:
         ("tables", "measure the pipelines"),
         ("parts", "measure further parts"),
         ("lsi", "measure the weightings of LSI"),
+        ("near", "measure graphs over several representations"),
     ):
         parser.add_argument(f"--{option}", action="store_true", help=help)
     parser.add_argument("--work", type=Path, help="keep the indexes and their fitted models in this folder")
     given = parser.parse_args()
-    every = not (given.weights or given.tables or given.parts or given.lsi)
+    every = not (given.weights or given.tables or given.parts or given.lsi or given.near)
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
@@ -234,6 +243,8 @@ def main() -> None:
             table(known, WITHOUT, "AP", BASE, title="AP, parts left out or replaced")
         if given.parts or every:
             table(known, FURTHER, "AP", BASE, title="AP, further parts")
+        if given.near or every:
+            table(known, {f"`{BASE}`": BASE} | NEAR, "AP", BASE, title="AP, graphs of near documents")
         if given.lsi or every:
             for measure in MEASURES[:2]:
                 table(known, {f"`{BASE}`": BASE} | WEIGHTINGS, measure, BASE, title=f"{measure}, weightings of LSI")

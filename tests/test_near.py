@@ -21,7 +21,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
-from sublex.representations import clusters, fitting, neighbours, sketch
+from sublex.representations import clusters, fitting, neighbours
 from sublex.representations.clusters import Clusters
 from sublex.representations.model_store import StoreWriter
 from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, UnitVectors
@@ -352,11 +352,9 @@ def test_a_wrong_use_costs_a_sentence(grown, ranking, message):
 def test_a_graph_needs_a_representation_that_compares_vectors(grown):
     with pytest.raises(InputError, match="BM25 needs no fit; name a model that needs one"):
         grown.fit("near(BM25)")
-    with pytest.raises(InputError, match=r"Near documents are found by vectors, and chars.* compares none; name lsi"):
-        grown.fit("near(chars(n=2))")
 
 
-def test_the_shares_of_topics_are_vectors_too(grown, monkeypatch):
+def test_the_shares_of_topics_are_vectors_too(grown):
     topics = "lda(k=5, iterations=10)"
     grown.fit(f"near({topics})")
     loaded = grown.representation(topics)
@@ -377,9 +375,6 @@ def test_the_shares_of_topics_are_vectors_too(grown, monkeypatch):
     before = {hit.docno: hit.score for hit in grown.search(query, "BM25 % 1000", k=1000)}
     found = {hit.docno: hit.score for hit in grown.search(query, f"BM25 % 1000 >> near({topics}, k=16)", k=1000)}
     assert found.keys() == before.keys() and found != before
-    monkeypatch.setattr(sketch, "MOST_ENTRIES", 4)
-    with pytest.raises(InputError, match=r"vectors of at most 4 numbers, and those of lda\(k=6.* have 6; name lsi"):
-        grown.fit("near(lda(k=6, iterations=2))")
 
 
 def test_documents_that_a_graph_does_not_cover_cost_a_sentence(grown):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,11 @@ class NGramSpace:
     def idf(self, gram: int) -> float:
         """Return the idf of an n-gram by Lucene's formula, ln(1 + (N - df + 0.5) / (df + 0.5))."""
         return math.log((self.docs + 1) / (float(self.df[gram]) + 0.5))
+
+    @cached_property
+    def idfs(self) -> np.ndarray:
+        """The idf of each n-gram, float64."""
+        return np.array([self.idf(gram) for gram in range(len(self.grams))])
 
     def of_word(self, word: str) -> list[int]:
         """Return the numbers of a word's n-grams, in the order of the word. N-grams that too few documents have are

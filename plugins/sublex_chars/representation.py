@@ -100,6 +100,11 @@ class CharsRepresentation(Representation):
         """Return the weights of the documents' n-grams, as sparse rows of documents by n-grams (float32)."""
         return self.posting_weights(self.encode_documents(inputs))
 
+    def document_vectors(self, inputs: TextWords) -> csr_array:
+        """Return the weights of the documents' n-grams times their idf, by which documents are compared with each other."""
+        rows = self.transform(inputs)
+        return csr_array((rows.data * self.space.idfs[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
+
     def column_names(self) -> Sequence[str]:
         """Return the n-grams, which name the columns of the rows."""
         return self.space.grams

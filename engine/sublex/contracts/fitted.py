@@ -575,6 +575,7 @@ class Representation(Fittable):
     def document_vectors(self, inputs: Any) -> np.ndarray:
         """Return the vectors that `cosines` and `similarity` compare, one for each text of `inputs`, as a dense array.
 
+        A graph of near documents compares them, too. If the representation has no such scores, they may be sparse rows.
         By default they are the vectors that `transform` returns. The engine calls it after documents were encoded, from
         several threads.
         """

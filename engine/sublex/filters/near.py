@@ -11,12 +11,14 @@ from sublex.contracts.base import Explanation, Param, Statistics
 from sublex.contracts.fitted import Cost, Smoother, Store, Stored, View
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
-from sublex.language.expression import Expression
+from sublex.language.expression import Call, Expression
 from sublex.representations.clusters import pairs_compared
 from sublex.representations.neighbours import EXACT, MOST, STORED
 
 # The seconds on one core to compare a pair of documents.
 PER_PAIR = 1e-8
+# The representations of Sublex with sparse vectors. All pairs of these are compared.
+SPARSE = frozenset({"terms", "chars", "sparse"})
 
 PARAMS = (
     Param("over", Expression, ..., stage="fit", help="The representation whose vectors tell which documents are near."),
@@ -29,12 +31,12 @@ PARAMS = (
 class Near(Smoother):
     """The hits of the stages before it, each scored by its own score and by the scores of its nearest documents.
 
-    The nearest documents are those with the highest cosines of the vectors of a fitted representation. The new score is
-    `own` times the document's score, plus 1 - `own` times the mean score of its `k` nearest documents, each weighted by its
-    cosine. A nearest document that the stages before did not find gets the score of the lowest hit. A document without near
-    documents keeps its score. With `add`, the nearest documents of the hits are scored too, so `near` adds documents that the
-    stages before it did not find (S. MacAvaney, N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph,
-    2022).
+    The nearest documents are those with the highest cosines of the vectors of a fitted representation. `near(terms)`
+    compares the terms of documents themselves, by tf·idf. The new score is `own` times the document's score, plus 1 - `own`
+    times the mean score of its `k` nearest documents, each weighted by its cosine. A nearest document that the stages before
+    did not find gets the score of the lowest hit. A document without near documents keeps its score. With `add`, the nearest
+    documents of the hits are scored too, so `near` adds documents that the stages before it did not find (S. MacAvaney,
+    N. Tonellotto and C. Macdonald, Adaptive Re-Ranking with a Corpus Graph, 2022).
 
     The cluster hypothesis says that documents near each other answer the same queries (C. van Rijsbergen, Information
     Retrieval, 1979). F. Diaz, Regularizing ad hoc retrieval scores, 2005, smooths scores in this way.
@@ -59,7 +61,8 @@ class Near(Smoother):
     def cost(self, collection: Statistics, terms: int) -> Cost:
         """Return the time to compare all pairs of documents, or those of near clusters, and the bytes of the graph."""
         pairs = collection.docs**2
-        seconds = PER_PAIR * (pairs if pairs <= EXACT else pairs_compared(collection.docs))
+        has_clusters = pairs > EXACT and not (isinstance(self.over, Call) and self.over.name.lower() in SPARSE)
+        seconds = PER_PAIR * (pairs_compared(collection.docs) if has_clusters else pairs)
         return Cost(seconds, 8 * STORED * collection.docs)
 
     def describe(self, view: View) -> Mapping[str, Any]:

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from sublex.contracts.base import Analyzer
 from sublex.contracts.fitted import Fittable, Representation, Rows, Smoother
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, UnknownName, contract
@@ -37,15 +39,14 @@ from sublex.representations.neighbours import (
     EXACT,
     NO_NEIGHBOUR,
     NeighbourLists,
-    UnitVectors,
     in_order,
     likely_nearest,
-    nearest,
     write_lists,
 )
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, rows_in, write_rows
 from sublex.representations.sketch import VectorSource, similarity_of
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
+from sublex.representations.sparse_neighbours import DocumentVectors, SparseVectors, nearest_of, vectors_of
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.retrieval.weight_lists import WeightLists
 from sublex.tools.messages import Message, Step
@@ -338,10 +339,8 @@ class Fitting:
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         load_model(self.root, self.fitted[identity.model], identity, model)
-        # Topics are compared by their shares in documents, whatever their scores are.
-        compared = isinstance(model, Representation) and (
-            similarity_of(model) or not (model.sums or model.reads == "rows")
-        )
+        # Topics are compared by their shares in documents, and terms by their weights, whatever their scores are.
+        compared = isinstance(model, Representation) and (similarity_of(model) or model.sums or model.reads != "rows")
         if not isinstance(model, Representation) or not compared:
             raise InputError(f"Near documents are found by vectors, and {over} compares none; name lsi, for example.")
         rows = {}
@@ -437,7 +436,7 @@ class _Neighbours:
 
     def __init__(self, fitting: Fitting, model: Smoother, job: FittingJob, total: int):
         self._fitting, self._model, self._job, self._total = fitting, model, job, total
-        self._vectors: dict[str, UnitVectors] = {}
+        self._vectors: dict[str, DocumentVectors] = {}
         self._clusters: dict[str, Clusters] = {}
 
     def lists(self, one: Segment, other: Segment) -> NeighbourLists:
@@ -446,21 +445,21 @@ class _Neighbours:
         first = 0 if one.name == other.name else NO_NEIGHBOUR
         found, done = NeighbourLists.empty(one.docs), 0
         blocks: Iterator[tuple[Any, NeighbourLists]]
-        if one.docs * other.docs <= EXACT:
-            blocks = in_order(nearest(some, others, first, self._job.map))
+        if isinstance(others, SparseVectors) or one.docs * other.docs <= EXACT:
+            blocks = in_order(nearest_of(some, others, first, self._job.map))
         else:
-            blocks = likely_nearest(some, others, self._clusters_of(other), first, self._job.map)
+            blocks = likely_nearest(some, others, self._clusters_of(other, others.units), first, self._job.map)
         for rows, lists in blocks:
             found.docs[rows], found.cosines[rows] = lists
             done += len(lists.docs)
             self._job.progress(min(done, self._total), max(done, self._total), "documents")
         return found
 
-    def _vectors_of(self, segment: Segment) -> UnitVectors:
+    def _vectors_of(self, segment: Segment) -> DocumentVectors:
         if segment.name not in self._vectors:
             source = self._fitting.source_of(self._model.over, segment)
-            self._vectors[segment.name] = UnitVectors.of(source, self._job.map)
-            needed = sum(vectors.units.nbytes for vectors in self._vectors.values())
+            self._vectors[segment.name] = vectors_of(source, self._job.map)
+            needed = sum(vectors.nbytes for vectors in self._vectors.values())
             if needed > self._job.memory:
                 raise InputError(
                     f"The vectors of {self._model.over} take more than {self._job.memory >> 20:,} MB, "
@@ -468,7 +467,7 @@ class _Neighbours:
                 )
         return self._vectors[segment.name]
 
-    def _clusters_of(self, segment: Segment) -> Clusters:
+    def _clusters_of(self, segment: Segment, units: np.ndarray) -> Clusters:
         if segment.name not in self._clusters:
-            self._clusters[segment.name] = Clusters.of(self._vectors_of(segment).units, self._job.map)
+            self._clusters[segment.name] = Clusters.of(units, self._job.map)
         return self._clusters[segment.name]

@@ -18,8 +18,9 @@ from sublex.index.snapshot import Snapshot
 from sublex.language.plugins import Component
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-from sublex.representations.neighbours import MOST, NO_NEIGHBOUR, NeighbourLists, UnitVectors, nearest, read_lists
+from sublex.representations.neighbours import MOST, NO_NEIGHBOUR, NeighbourLists, read_lists
 from sublex.representations.sketch import VectorSource
+from sublex.representations.sparse_neighbours import DocumentVectors, nearest_of, vectors_of
 from sublex.representations.stored_models import advising_refit, not_fitted
 from sublex.tools.messages import Message, Step, counted
 
@@ -54,7 +55,7 @@ class LoadedGraph(LoadedModel):
         self._bases = self.view.bases.tolist()
         self._dead = np.concatenate([segment.dead for segment in self._segments])
         self._read: dict[tuple[int, int], NeighbourLists] = {}
-        self._vectors: dict[int, UnitVectors] = {}
+        self._vectors: dict[int, DocumentVectors] = {}
 
     def _coverage(self) -> dict[str, Any]:
         sizes = (sum(own.data.components.values()) for own in self._stored.values())
@@ -115,15 +116,15 @@ class LoadedGraph(LoadedModel):
         for row in short.tolist():
             place = int(local[row])
             vector = self._vectors_of(number).units[place : place + 1]
-            (anew,) = nearest(vector, self._vectors_of(other), place if number == other else -1)
+            (anew,) = nearest_of(vector, self._vectors_of(other), place if number == other else -1)
             docs[row], cosines[row] = np.maximum(anew.docs[0], 0) + self._bases[other], anew.cosines[0]
         return docs, cosines
 
-    def _vectors_of(self, number: int) -> UnitVectors:
+    def _vectors_of(self, number: int) -> DocumentVectors:
         """Return the vectors of the live documents of a segment, which are computed on first use."""
         if number not in self._vectors:
             source = VectorSource(self.over.model, self.over.inputs, self._segments[number], self.over.name)
-            self._vectors[number] = UnitVectors.of(source)
+            self._vectors[number] = vectors_of(source)
         return self._vectors[number]
 
     def _lists(self, number: int, other: int) -> NeighbourLists:

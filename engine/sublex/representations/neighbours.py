@@ -7,7 +7,7 @@ only on the vectors of both segments, so they are valid until one of these is me
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,13 +71,33 @@ class UnitVectors(NamedTuple):
     @classmethod
     def of(cls, source: VectorSource, run: Run = map) -> UnitVectors:
         """Return the vectors of the documents of a segment."""
-        segment = source.segment
-        blocks = run(lambda block: units_of(source.vectors(block))[0].astype(np.float32), source.inputs.blocks(segment))
-        units = np.ascontiguousarray(np.concatenate(list(blocks)))
+        blocks = run(lambda block: unit_rows(source.rows(block)), source.inputs.blocks(source.segment))
+        return cls.of_blocks(list(blocks), source.segment)
+
+    @classmethod
+    def of_blocks(cls, blocks: list[np.ndarray], segment: Segment) -> UnitVectors:
+        """Return the vectors of the documents of a segment, given in blocks of vectors of norm 1 or 0."""
+        units = np.ascontiguousarray(np.concatenate(blocks))
         units[segment.dead] = 0
-        ranks = np.empty(segment.docs, np.int32)
-        ranks[segment.docno_order] = np.arange(segment.docs, dtype=np.int32)
-        return cls(units, ranks)
+        return cls(units, ranks_of(segment))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the vectors."""
+        return self.units.nbytes
+
+
+def unit_rows(rows: Any) -> np.ndarray:
+    """Return rows, dense or sparse, as dense vectors of norm 1 or 0, float32."""
+    dense = rows.toarray() if hasattr(rows, "indptr") else rows
+    return units_of(np.asarray(dense, np.float64))[0].astype(np.float32)
+
+
+def ranks_of(segment: Segment) -> np.ndarray:
+    """Return the place of each document's docno in the order of their bytes, int32."""
+    ranks = np.empty(segment.docs, np.int32)
+    ranks[segment.docno_order] = np.arange(segment.docs, dtype=np.int32)
+    return ranks
 
 
 def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = map) -> Iterator[NeighbourLists]:

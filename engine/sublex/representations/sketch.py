@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.fitted import Representation
-from sublex.errors import InputError, PluginError, contract
+from sublex.errors import PluginError, contract
 from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
 from sublex.representations.rows import checked_rows
@@ -91,26 +91,25 @@ class VectorSource(NamedTuple):
     segment: Segment
     name: str
 
-    def vectors(self, block: Any) -> np.ndarray:
-        """Return the vectors of the documents of a block, float64.
+    def rows(self, block: Any) -> Any:
+        """Return the vectors of the documents of a block: a dense array of float64, or sparse rows, such as topics.
 
-        Sparse vectors, such as the topics of documents, are written out. Raise InputError if they are too wide for this.
+        Those of a model with a similarity are dense.
         """
         with contract("representation", self.name):
             vectors = checked_rows(self.model.document_vectors(block), size_of(block), self.name)
-        if hasattr(vectors, "indptr") and not similarity_of(self.model):
-            if vectors.shape[1] > MOST_ENTRIES:
-                raise InputError(
-                    f"Near documents are found by vectors of at most {MOST_ENTRIES:,} numbers, and those of {self.name} have "
-                    f"{vectors.shape[1]:,}; name lsi, for example."
-                )
-            return np.asarray(vectors.toarray(), np.float64)
-        with contract("representation", self.name):
+            if hasattr(vectors, "indptr") and not similarity_of(self.model):
+                return vectors
             if hasattr(vectors, "indptr") or vectors.ndim != 2:
                 raise PluginError(
                     f"{self.name} gave document vectors that are not a dense array, one row per document."
                 )
             return np.asarray(vectors, np.float64)
+
+    def vectors(self, block: Any) -> np.ndarray:
+        """Return the vectors of the documents of a block by a model with a similarity, float64."""
+        vectors: np.ndarray = self.rows(block)
+        return vectors
 
 
 def sketch_of(source: VectorSource, run: Run = map, progress: Progress = lambda done, total: None) -> Sketch:
