@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +21,12 @@ from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressi
 
 import sublex
 from sublex.errors import IndexProblem, InputError
+from sublex.retrieval import shard_pool
 from sublex.retrieval.key_kernels import key_of, score_of
 from sublex.retrieval.shard_messages import AskedTerms, BadMessage, Request, checked_request
 from sublex.retrieval.shard_search import ShardSearch
 from sublex.retrieval.shares import best_in_turns, best_of_parts
-from sublex.tools.child_processes import start_child
+from sublex.tools.child_processes import end_child, start_child
 
 
 @pytest.fixture(scope="module", params=["four ranges", "seven in turn", "uneven"])
@@ -206,6 +209,43 @@ def test_a_process_that_is_silent_names_the_shard(spoilt, standing):
     standing._pool._patience = 2.0
     with pytest.raises(IndexProblem, match="The process of shard 002 of .* does not answer .it did not answer for 2 s"):
         launched.search("crane river")
+
+
+def test_a_process_that_reads_nothing_names_the_shard(standing, monkeypatch):
+    launched, pool = standing, standing._pool
+    launched.search("crane")
+    monkeypatch.setattr(pool, "_patience", 0.5)
+    # The request is larger than a pipe holds, and each process that is asked is stopped before it reads.
+    part = pool._parts[1]
+    kept = part._start
+
+    def stopped() -> Any:
+        child = kept()
+        os.kill(child.pid, signal.SIGSTOP)
+        return child
+
+    monkeypatch.setattr(part, "_start", stopped)
+    monkeypatch.setattr(shard_pool, "end_child", lambda child: end_child(child, 0.1))
+    part.end()
+    with pytest.raises(IndexProblem, match="The process of shard 002 of .* does not answer .it read nothing for 0.5 s"):
+        launched.run({str(n): "crane river whale seal law stone" for n in range(3000)}, "BM25", k=2)
+    assert part.child is None
+
+
+def test_pipes_may_have_high_descriptors(cluster):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] < 2000:
+        pytest.skip("the system allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, before[1]))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with cluster.launch(2) as launched:
+            assert rows(launched, "BM25") == rows(cluster, "BM25")
+            assert launched._pool._parts[0].child.stdout.fileno() > 1023
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_partial_hits_are_marked(spoilt):
