@@ -543,7 +543,9 @@ def test_no_index_is_made_where_a_writer_of_another_index_removes_leftovers(tmp_
             lambda path: sublex.build_cluster([tmp_path / "a", tmp_path / "b"], path),
             lambda path: index.split([path, tmp_path / "d"]),
         ):
-            with pytest.raises(IndexProblem, match=r"is within the folder (shards|segments) of the index .*choose another"):
+            with pytest.raises(
+                IndexProblem, match=r"is within the folder (shards|segments) of the index .*choose another"
+            ):
                 make(tmp_path / place)
             assert not (tmp_path / place).exists()
     # Elsewhere within an index, nothing is removed.
@@ -561,12 +563,14 @@ def test_a_new_index_is_named_without_the_word_for_clusters(tmp_path, monkeypatc
         lambda path: sublex.join([part], path),
     ):
         for path in ("cluster:new", f"cluster:{tmp_path}/new"):
-            with pytest.raises(InputError, match="begins with cluster:, which names a cluster that exists; leave it out"):
+            with pytest.raises(
+                InputError, match="begins with cluster:, which names a cluster that exists; leave it out"
+            ):
                 make(path)
     assert [path.name for path in tmp_path.iterdir()] == ["part"]
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:No document has a value")
 def test_an_index_or_a_cluster_whose_documents_are_all_deleted_finds_nothing(tmp_path):
     documents = [document(k) for k in range(8)]
     cluster = sublex.build_cluster(documents, tmp_path / "c", 2, **OPTIONS)

@@ -17,7 +17,7 @@ from bad_shards import WAYS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
-from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressions, parts_in, rows
+from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, WORDS, document, expressions, parts_in, rows
 
 import sublex
 from sublex.errors import IndexProblem, InputError
@@ -228,7 +228,7 @@ def test_a_process_that_reads_nothing_names_the_shard(standing, monkeypatch):
     monkeypatch.setattr(shard_pool, "end_child", lambda child: end_child(child, 0.1))
     part.end()
     with pytest.raises(IndexProblem, match="The process of shard 002 of .* does not answer .it read nothing for 0.5 s"):
-        launched.run({str(n): "crane river whale seal law stone" for n in range(3000)}, "BM25", k=2)
+        launched.run({str(n): " ".join(WORDS) for n in range(3000)}, "BM25", k=200)
     assert part.child is None
 
 
