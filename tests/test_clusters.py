@@ -17,10 +17,12 @@ from shared import manifest_of, write_manifest
 from strategies import examples
 
 import sublex
+from sublex.building import clusters as building_clusters
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.shards import expect_shard
 from sublex.language import plugins
+from sublex.tools.child_processes import start_child
 
 REGISTRY = plugins.load()
 OPTIONS: dict[str, Any] = {"store": "text,terms,positions", "fields": "title,text", "columns": "theme,number:int"}
@@ -486,6 +488,22 @@ def test_processes_build_the_shards_of_a_large_collection(large, tmp_path):
     assert {*one.built.duplicate} == first
     wanted = sublex.join([cluster], tmp_path / "joined")
     assert rows(cluster, "BM25") == rows(wanted, "BM25")
+
+
+def test_a_build_that_is_interrupted_while_processes_start_leaves_none(large, tmp_path, monkeypatch):
+    started = []
+
+    def start(module: str, function: str) -> Any:
+        if started:
+            raise KeyboardInterrupt
+        started.append(start_child(module, function))
+        return started[0]
+
+    monkeypatch.setattr(building_clusters, "start_child", start)
+    with pytest.raises(KeyboardInterrupt):
+        sublex.build_cluster(large, tmp_path / "c", 2, workers=2)
+    # The process was waited for, so that it has an exit status.
+    assert started[0].returncode is not None
 
 
 def test_a_killed_build_by_processes_is_resumed(large, tmp_path):

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +16,15 @@ from bad_shards import WAYS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
-from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, WORDS, document, expressions, parts_in, rows
+from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressions, parts_in, rows
 
 import sublex
 from sublex.errors import IndexProblem, InputError
-from sublex.retrieval import shard_pool
 from sublex.retrieval.key_kernels import key_of, score_of
-from sublex.retrieval.shard_messages import AskedTerms, BadMessage, Request, checked_request
+from sublex.retrieval.shard_messages import AskedTerms, BadMessage, Gone, Reply, Request, checked_request, receive, send
 from sublex.retrieval.shard_search import ShardSearch
 from sublex.retrieval.shares import best_in_turns, best_of_parts
-from sublex.tools.child_processes import end_child, start_child
+from sublex.tools.child_processes import start_child
 
 
 @pytest.fixture(scope="module", params=["four ranges", "seven in turn", "uneven"])
@@ -211,25 +209,27 @@ def test_a_process_that_is_silent_names_the_shard(spoilt, standing):
         launched.search("crane river")
 
 
-def test_a_process_that_reads_nothing_names_the_shard(standing, monkeypatch):
-    launched, pool = standing, standing._pool
-    launched.search("crane")
-    monkeypatch.setattr(pool, "_patience", 0.5)
-    # The request is larger than a pipe holds, and each process that is asked is stopped before it reads.
-    part = pool._parts[1]
-    kept = part._start
-
-    def stopped() -> Any:
-        child = kept()
-        os.kill(child.pid, signal.SIGSTOP)
-        return child
-
-    monkeypatch.setattr(part, "_start", stopped)
-    monkeypatch.setattr(shard_pool, "end_child", lambda child: end_child(child, 0.1))
-    part.end()
-    with pytest.raises(IndexProblem, match="The process of shard 002 of .* does not answer .it read nothing for 0.5 s"):
-        launched.run({str(n): " ".join(WORDS) for n in range(3000)}, "BM25", k=200)
-    assert part.child is None
+def test_a_message_that_nobody_reads_does_not_wait_forever():
+    reply = Reply(1, 1, "0" * 32, "", ())
+    read, write = os.pipe()
+    try:
+        with pytest.raises(Gone, match="it read nothing for 0.2 s"):
+            send(write, reply, {"scores": np.zeros(1_000_000)}, 0.2)
+    finally:
+        os.close(read)
+        os.close(write)
+    # A reader that is slow but reads gets the whole message.
+    read, write = os.pipe()
+    scores, found = np.arange(300_000.0), []
+    reader = threading.Thread(target=lambda: found.append(receive(read, Reply, ("float64",), 60.0)))
+    reader.start()
+    send(write, reply, {"scores": scores}, 60.0)
+    reader.join()
+    assert (found[0][1][0] == scores).all()
+    os.close(read)
+    with pytest.raises(Gone, match="it ended"):
+        send(write, reply, {"scores": scores}, 60.0)
+    os.close(write)
 
 
 def test_pipes_may_have_high_descriptors(cluster):

@@ -142,8 +142,10 @@ def _apart(
     # A process builds one shard after another, because the start of a process takes as long as some thousand documents.
     number = min(threads, len(missing))
     given = {"workers": max(1, threads // max(1, number)), "resume": resume, "number": len(parts)}
-    builders = [_Builder(missing, options._asdict() | given, advance) for _ in range(number)]
+    builders: list[_Builder] = []
     try:
+        for _ in range(number):
+            builders.append(_Builder(missing, options._asdict() | given, advance))
         for builder in builders:
             builder.thread.start()
         for builder in builders:
