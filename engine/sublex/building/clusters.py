@@ -144,8 +144,8 @@ def _apart(
     given = {"workers": max(1, threads // max(1, number)), "resume": resume, "number": len(parts)}
     builders: list[_Builder] = []
     try:
-        for _ in range(number):
-            builders.append(_Builder(missing, options._asdict() | given, advance))
+        # If one does not start, the list has those before it.
+        builders.extend(_Builder(missing, options._asdict() | given, advance) for _ in range(number))
         for builder in builders:
             builder.thread.start()
         for builder in builders:
