@@ -17,10 +17,12 @@ from shared import manifest_of, write_manifest
 from strategies import examples
 
 import sublex
+from sublex.building import clusters as building_clusters
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.shards import expect_shard
 from sublex.language import plugins
+from sublex.tools.child_processes import start_child
 
 REGISTRY = plugins.load()
 OPTIONS: dict[str, Any] = {"store": "text,terms,positions", "fields": "title,text", "columns": "theme,number:int"}
@@ -488,6 +490,22 @@ def test_processes_build_the_shards_of_a_large_collection(large, tmp_path):
     assert rows(cluster, "BM25") == rows(wanted, "BM25")
 
 
+def test_a_build_that_is_interrupted_while_processes_start_leaves_none(large, tmp_path, monkeypatch):
+    started = []
+
+    def start(module: str, function: str) -> Any:
+        if started:
+            raise KeyboardInterrupt
+        started.append(start_child(module, function))
+        return started[0]
+
+    monkeypatch.setattr(building_clusters, "start_child", start)
+    with pytest.raises(KeyboardInterrupt):
+        sublex.build_cluster(large, tmp_path / "c", 2, workers=2)
+    # The process was waited for, so that it has an exit status.
+    assert started[0].returncode is not None
+
+
 def test_a_killed_build_by_processes_is_resumed(large, tmp_path):
     def work() -> None:
         def stop(docs: int) -> None:
@@ -531,3 +549,57 @@ def test_the_commands_of_clusters(tmp_path, command, demo):
     ):
         ended = demo(*words)
         assert ended.code in (1, 2) and sentence in ended.messages and ended.messages.count("\n") <= 2, ended.messages
+
+
+def test_no_index_is_made_where_a_writer_of_another_index_removes_leftovers(tmp_path):
+    index = sublex.build([document(k) for k in range(8)], tmp_path / "index")
+    cluster = sublex.build_cluster(index.split([tmp_path / "a", tmp_path / "b"]), tmp_path / "c")
+    (tmp_path / "link").symlink_to(cluster.path / "shards")
+    for place in ("index/shards/001", "index/segments/000009", "c/shards/003", "c/shards/001/x", "link/004"):
+        for make in (
+            lambda path: sublex.build([document(9)], path),
+            lambda path: sublex.build_cluster([tmp_path / "a", tmp_path / "b"], path),
+            lambda path: index.split([path, tmp_path / "d"]),
+        ):
+            with pytest.raises(
+                IndexProblem, match=r"is within the folder (shards|segments) of the index .*choose another"
+            ):
+                make(tmp_path / place)
+            assert not (tmp_path / place).exists()
+    # Elsewhere within an index, nothing is removed.
+    inner = sublex.build([document(9)], tmp_path / "c" / "inner" / "003")
+    cluster.add([document(20)])
+    assert len(sublex.open(inner.path)) == 1 and not (tmp_path / "d").exists()
+
+
+def test_a_new_index_is_named_without_the_word_for_clusters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    part = sublex.build([document(1)], tmp_path / "part")
+    for make in (
+        lambda path: sublex.build([document(9)], path),
+        lambda path: sublex.build_cluster([part], path),
+        lambda path: sublex.join([part], path),
+    ):
+        for path in ("cluster:new", f"cluster:{tmp_path}/new"):
+            with pytest.raises(
+                InputError, match="begins with cluster:, which names a cluster that exists; leave it out"
+            ):
+                make(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["part"]
+
+
+@pytest.mark.filterwarnings("error", "ignore:No document has a value")
+def test_an_index_or_a_cluster_whose_documents_are_all_deleted_finds_nothing(tmp_path):
+    documents = [document(k) for k in range(8)]
+    cluster = sublex.build_cluster(documents, tmp_path / "c", 2, **OPTIONS)
+    one = sublex.build(documents, tmp_path / "one", **OPTIONS)
+    one.add([document(8)])
+    cluster.add([document(8)])
+    for index in (cluster, one):
+        index.delete([f"d{k}" for k in range(9)])
+        for expression in expressions():
+            assert index.search("crane river", expression).docnos == [], expression
+        index.merge()
+        assert index.search("crane river").docnos == []
+        index.add([document(20)])
+        assert check(index.path) == [] and len(index) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import threading
@@ -20,7 +21,7 @@ from test_clusters import LAYOUTS, OPTIONS, PHRASES, QUERIES, document, expressi
 import sublex
 from sublex.errors import IndexProblem, InputError
 from sublex.retrieval.key_kernels import key_of, score_of
-from sublex.retrieval.shard_messages import AskedTerms, BadMessage, Request, checked_request
+from sublex.retrieval.shard_messages import AskedTerms, BadMessage, Gone, Reply, Request, checked_request, receive, send
 from sublex.retrieval.shard_search import ShardSearch
 from sublex.retrieval.shares import best_in_turns, best_of_parts
 from sublex.tools.child_processes import start_child
@@ -206,6 +207,45 @@ def test_a_process_that_is_silent_names_the_shard(spoilt, standing):
     standing._pool._patience = 2.0
     with pytest.raises(IndexProblem, match="The process of shard 002 of .* does not answer .it did not answer for 2 s"):
         launched.search("crane river")
+
+
+def test_a_message_that_nobody_reads_does_not_wait_forever():
+    reply = Reply(1, 1, "0" * 32, "", ())
+    read, write = os.pipe()
+    try:
+        with pytest.raises(Gone, match="it read nothing for 0.2 s"):
+            send(write, reply, {"scores": np.zeros(1_000_000)}, 0.2)
+    finally:
+        os.close(read)
+        os.close(write)
+    # A reader that is slow but reads gets the whole message.
+    read, write = os.pipe()
+    scores, found = np.arange(300_000.0), []
+    reader = threading.Thread(target=lambda: found.append(receive(read, Reply, ("float64",), 60.0)))
+    reader.start()
+    send(write, reply, {"scores": scores}, 60.0)
+    reader.join()
+    assert (found[0][1][0] == scores).all()
+    os.close(read)
+    with pytest.raises(Gone, match="it ended"):
+        send(write, reply, {"scores": scores}, 60.0)
+    os.close(write)
+
+
+def test_pipes_may_have_high_descriptors(cluster):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] < 2000:
+        pytest.skip("the system allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, before[1]))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with cluster.launch(2) as launched:
+            assert rows(launched, "BM25") == rows(cluster, "BM25")
+            assert launched._pool._parts[0].child.stdout.fileno() > 1023
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_partial_hits_are_marked(spoilt):

@@ -142,8 +142,10 @@ def _apart(
     # A process builds one shard after another, because the start of a process takes as long as some thousand documents.
     number = min(threads, len(missing))
     given = {"workers": max(1, threads // max(1, number)), "resume": resume, "number": len(parts)}
-    builders = [_Builder(missing, options._asdict() | given, advance) for _ in range(number)]
+    builders: list[_Builder] = []
     try:
+        # If one does not start, the list has those before it.
+        builders.extend(_Builder(missing, options._asdict() | given, advance) for _ in range(number))
         for builder in builders:
             builder.thread.start()
         for builder in builders:

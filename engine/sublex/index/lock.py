@@ -21,7 +21,7 @@ from sublex.index.manifest import (
     read_manifest,
     remove_leftovers,
 )
-from sublex.index.ownership import HOLDER_BYTES, LEFT, LOCK, expect_own, signature
+from sublex.index.ownership import HOLDER_BYTES, LEFT, LOCK, expect_own, refuse_place, signature
 from sublex.index.shards import catch_up, expect_shards, refuse_if_shard
 from sublex.tools.confinement import may_change
 
@@ -42,6 +42,7 @@ def locked(root: Path, action: str, create: bool = False, left: Collection[str] 
     try:
         refuse_if_shard(root, action)
         if create:
+            refuse_place(root)
             expect_own(root, left)
         else:
             expect_shards(root, read_manifest(root))

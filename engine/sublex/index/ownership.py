@@ -11,15 +11,27 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from sublex.errors import IndexProblem, SublexError
+from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.directory import Directory
-from sublex.index.manifest import BUILDING, MANIFEST, SEGMENTS, SHARDS, is_manifest, is_temporary
+from sublex.index.lookup import CLUSTER
+from sublex.index.manifest import (
+    BUILDING,
+    MANIFEST,
+    REPRESENTATIONS,
+    RESOURCES,
+    SEGMENTS,
+    SHARDS,
+    is_manifest,
+    is_temporary,
+)
 
 LOCK = "lock"
 # The number of bytes of the lock file that are read. They name its holder.
 HOLDER_BYTES = 200
 # The entries that a killed first build leaves beside the lock file.
 LEFT = (BUILDING, SEGMENTS, SHARDS)
+# The folders of an index from which a writer removes what the manifest does not name. Shards of a build lie in BUILDING.
+KEPT = (SEGMENTS, SHARDS, REPRESENTATIONS, RESOURCES)
 _HOLDER = re.compile(rb"sublex [^\n]{1,150}, process [0-9]{1,20}")
 
 
@@ -48,6 +60,26 @@ def expect_own(root: Path, left: Collection[str] = LEFT) -> None:
     others = [name for name in names if name != LOCK and name not in left and not is_temporary(name)]
     if names and (others or not _is_signed(index, empty=names == [LOCK])):
         raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
+
+
+def refuse_place(root: Path) -> None:
+    """Raise an error for a place at which no index may be made.
+
+    Within a folder of another index, the next writer of that index would remove it as a leftover. A name that begins with
+    "cluster:" finds clusters, so it would not find the new index.
+    """
+    if root.parts and CLUSTER in (root.parts[0][: len(CLUSTER)], root.name[: len(CLUSTER)]):
+        raise InputError(f"{root} begins with {CLUSTER}, which names a cluster that exists; leave it out.")
+    try:
+        place = root.resolve()
+    except (OSError, RuntimeError):
+        return
+    for folder in place.parents:
+        if folder.name in KEPT and is_manifest(folder.parent):
+            raise IndexProblem(
+                f"{root} is within the folder {folder.name} of the index {folder.parent}, which removes what is not its own; "
+                "choose another place."
+            )
 
 
 def _is_signed(index: Directory, empty: bool) -> bool:

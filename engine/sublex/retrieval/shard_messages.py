@@ -10,7 +10,6 @@ import json
 import math
 import os
 import select
-import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -80,8 +79,11 @@ class Reply(NamedTuple):
     arrays: tuple[ArrayHead, ...]
 
 
-def send(pipe: int, record: NamedTuple, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a message. Raise `Gone` if nobody reads it. The heads of the arrays are added to the record."""
+def send(pipe: int, record: NamedTuple, arrays: Mapping[str, np.ndarray], patience: float = math.inf) -> None:
+    """Write a message. The heads of the arrays are added to the record.
+
+    Raise `Gone` if the other side ended, or reads nothing for `patience` seconds.
+    """
     heads = [{"type": array.dtype.name, "size": array.size} for array in arrays.values()]
     # Tuples become lists of JSON, as in `as_json`, which is slower for many terms.
     text = json.dumps(record._asdict() | {"arrays": heads}).encode("utf-8", "surrogatepass")
@@ -91,11 +93,15 @@ def send(pipe: int, record: NamedTuple, arrays: Mapping[str, np.ndarray]) -> Non
         *(np.ascontiguousarray(array).tobytes() for array in arrays.values()),
     ]
     data = memoryview(b"".join(pieces))
-    try:
-        while data:
+    os.set_blocking(pipe, patience == math.inf)
+    while data:
+        try:
             data = data[os.write(pipe, data[:PIECE]) :]
-    except OSError:
-        raise Gone("it ended") from None
+        except BlockingIOError:
+            if not _is_ready(pipe, select.POLLOUT, patience):
+                raise Gone(f"it read nothing for {patience:g} s") from None
+        except OSError:
+            raise Gone("it ended") from None
 
 
 def receive(
@@ -127,14 +133,19 @@ def receive(
     return found, arrays
 
 
+def _is_ready(pipe: int, event: int, patience: float) -> bool:
+    """Return whether a pipe becomes ready within `patience` seconds. Unlike `select`, `poll` takes descriptors above 1,023."""
+    waiting = select.poll()
+    waiting.register(pipe, event)
+    return bool(waiting.poll(patience * 1000))
+
+
 def _read(pipe: int, size: int, patience: float) -> bytes:
     """Read exactly `size` bytes. Memory is taken as the bytes arrive, so a wrong size takes none."""
     pieces, left = [], size
     while left:
-        if patience < math.inf:
-            until = time.monotonic() + patience
-            if not select.select([pipe], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise Gone(f"it did not answer for {patience:g} s")
+        if patience < math.inf and not _is_ready(pipe, select.POLLIN, patience):
+            raise Gone(f"it did not answer for {patience:g} s")
         try:
             piece = os.read(pipe, min(left, PIECE))
         except OSError:

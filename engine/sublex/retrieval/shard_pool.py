@@ -77,13 +77,13 @@ class _ShardProcess:
         """The names of the shards, for a message."""
         return f"shard {self.names[0]}" if len(self.names) == 1 else f"shards {self.names[0]} to {self.names[-1]}"
 
-    def send(self, request: Request, arrays: dict[str, np.ndarray]) -> None:
+    def send(self, request: Request, arrays: dict[str, np.ndarray], patience: float) -> None:
         """Send a request, to a new process if there is none."""
         if self.child is None or self.child.poll() is not None:
             self.end()
             self.child = self._start()
         assert self.child.stdin
-        send(self.child.stdin.fileno(), request, arrays)
+        send(self.child.stdin.fileno(), request, arrays, patience)
 
     def receive(self, request: Request, docs: int, patience: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Return the checked answer. Raise `Gone`, `BadMessage` or `IndexProblem`."""
@@ -209,7 +209,7 @@ class ShardPool:
         unsent: list[Exception | None] = []
         for part, request, arrays in asked:
             try:
-                part.send(request, arrays)
+                part.send(request, arrays, self._patience)
                 unsent.append(None)
             except (Gone, OSError) as error:
                 unsent.append(error)
@@ -242,7 +242,7 @@ class ShardPool:
             try:
                 if attempt or problem:
                     part.end()
-                    part.send(request, arrays)
+                    part.send(request, arrays, self._patience)
                     problem = None
                 return part.receive(request, docs, self._patience)
             except (Gone, OSError) as error:

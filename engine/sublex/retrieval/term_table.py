@@ -192,6 +192,10 @@ class TermTable:
         if len(self._snapshot.segments) == 1:
             return self.stats
         numbers = self._snapshot.corpus.ranks[k]
+        if not len(self.stats.df):
+            # No live document has a term.
+            nothing = np.zeros(len(numbers))
+            return TermStats(nothing, nothing)
         return TermStats(self.stats.df[numbers], self.stats.cf[numbers])
 
     @cached_property
