@@ -124,14 +124,17 @@ def keyphrases(
             nothing = (
                 "The text has no strong keyphrase; --perhaps shows those that it is perhaps about."
                 if weaker
-                else "The text has no keyphrase beyond those that it mentions that is likely related to it; with related=0 "
-                "the model lists less likely ones too."
+                else "No keyphrase that the text does not mention is likely related to it; with the parameter related=0, as in "
+                "laki(related=0), the model lists less likely ones too."
                 if latent
                 else "The text has no keyphrase: the model knows none of its words, or they say too little."
             )
             shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)
     else:
         shown = records(("docno", *HEAD), [(document.docno, *row) for document, rows in results for row in rows])
+        without = sum(not rows for _, rows in results)
+        if without:
+            shown = shown.between(below=[line(f"Texts without a keyphrase to list: {without:,} of {len(results):,}.")])
     title = f"{context.path.name}: keyphrases by {expression}"
     shown.files = {".html": lambda: texts_page(title, HEAD, results)}
     shown.about = f"shows the keyphrases of {len(results):,} text{'s' * (len(results) != 1)}."

@@ -104,6 +104,9 @@ def test_the_times_of_a_run_leave_out_the_first_query(demo):
     assert re.search(r"p99 \S+ a query without the first \(\S+ ms, with the warm-up\); ", output)
     times = times_of([9, 1, 2, 3], 16, 1)
     assert (times.queries, times.first, times.mean, times.p50) == (4, 9000, 2000, 2000)
+    assert str(times).startswith(
+        "mean 2,000 ms, p50 2,000, p95 2,900, p99 2,980 a query without the first (9,000 ms, with"
+    )
     Path("one.tsv").write_text("1\tcranes\n", encoding="utf-8")
     assert "ms for the only query, with the warm-up; " in demo("run", "demo", "one.tsv")[1]
 

@@ -41,11 +41,16 @@ class Times(NamedTuple):
     def __str__(self) -> str:
         seconds = f"{self.finding:.2f} s in all, and {self.writing:.2f} s to write the run"
         if self.queries < 2:
-            return f"{self.first:.3g} ms for the only query, with the warm-up; {seconds}"
+            return f"{_ms(self.first)} ms for the only query, with the warm-up; {seconds}"
         return (
-            f"mean {self.mean:.3g} ms, p50 {self.p50:.3g}, p95 {self.p95:.3g}, p99 {self.p99:.3g} a query without the first "
-            f"({self.first:.3g} ms, with the warm-up); {seconds}"
+            f"mean {_ms(self.mean)} ms, p50 {_ms(self.p50)}, p95 {_ms(self.p95)}, p99 {_ms(self.p99)} a query without the "
+            f"first ({_ms(self.first)} ms, with the warm-up); {seconds}"
         )
+
+
+def _ms(value: float) -> str:
+    """Return milliseconds with three significant digits, and without an exponent."""
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 class Done(NamedTuple):

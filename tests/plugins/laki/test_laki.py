@@ -378,7 +378,7 @@ def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_
     nothing = invoke("keyphrases", fitted.path, model, "12 34")
     assert nothing.code == 0 and "no keyphrase: the model knows none" in nothing.output
     latent = invoke("keyphrases", fitted.path, model, "zyzzyva", "--latent")
-    assert "no keyphrase beyond those that it mentions" in latent.output
+    assert "laki(related=0)" in latent.output
     page = tmp_path / "page.html"
     assert invoke("keyphrases", fitted.path, model, "the <b>otter colony</b>", "-o", page).code == 0
     written = page.read_text(encoding="utf-8")
@@ -478,6 +478,8 @@ def test_a_file_may_need_a_reader(fitted, model, tmp_path):
     file.write_text("a\tthe otter colony\nb\tzyzzyva\n", encoding="utf-8")
     done = invoke("keyphrases", fitted.path, model, "--file", file, "--reader", "tsv", "-n", "1", "--format", "json")
     assert [(row["docno"], row["keyphrase"]) for row in json.loads(done.output)] == [("a", "otter colony")]
+    shown = invoke("keyphrases", fitted.path, model, "--file", file, "--reader", "tsv").output
+    assert shown.splitlines()[-1] == "Texts without a keyphrase to list: 1 of 2."
     assert "or a document with --docno" in invoke("keyphrases", fitted.path, model, "otter", "--reader", "tsv").messages
 
 
