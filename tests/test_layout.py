@@ -289,7 +289,7 @@ GUARDED = [
 ]
 GUARDED.append(ENGINE / "evaluation" / "systems.py")
 # Functions of os that take a descriptor, or do nothing to a file; os.path only looks.
-HARMLESS = {"close", "cpu_count", "fspath", "fstat", "fsync", "getpid", "path", "read", "sep", "write"}
+HARMLESS = {"close", "cpu_count", "fspath", "fstat", "fsync", "getpid", "path", "read", "sep", "set_blocking", "write"}
 METHODS = set("open iterdir glob rglob mkdir rmdir unlink rename chmod symlink_to hardlink_to tofile".split())
 METHODS |= {"read_bytes", "read_text", "write_bytes", "write_text"}
 ARRAYS = {"load", "save", "memmap", "fromfile", "genfromtxt", "loadtxt", "savetxt"}
