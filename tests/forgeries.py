@@ -112,6 +112,8 @@ READING = [
     ("encode", "INDEX", "sparse(terms)", "-o", "sparse.npz"),
     ("search", "INDEX", QUERY, "-r", "chars(n=4)"), ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + chars(n=4)"),
     ("card", "INDEX", "chars(n=4)"), ("encode", "INDEX", "chars(n=4)", "-o", "chars.npz"),
+    ("search", "INDEX", QUERY, "-r", "terms"), ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + terms"),
+    ("search", "INDEX", QUERY, "-r", "BM25 >> near(terms)", "--allow-uncovered"), ("card", "INDEX", "near(terms)"),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
@@ -300,6 +302,8 @@ def make(folder: Path) -> Path:
         PHRASES,
         LAKI,
         "chars(n=4)",
+        "terms",
+        "near(terms)",
     ):
         index.fit(expression)
     index.add(

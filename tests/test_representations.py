@@ -47,6 +47,15 @@ def stored(tmp_path, **values) -> StoreReader:
     return reader
 
 
+@pytest.mark.parametrize("size", [True, -1, 1.0, "1", None])
+def test_the_sizes_of_a_stored_array_are_whole_numbers(tmp_path, size):
+    reader = stored(tmp_path, only=np.ones(1))
+    assert reader.get("only").tolist() == [1]
+    reader._values["only"]["shape"] = [size]
+    with pytest.raises(IndexCorrupt, match="fit it again"):
+        reader.get("only")
+
+
 def test_a_model_says_which_words_it_leaves_out_and_why(tmp_path, command):
     words = ("crane river", "crane river seal", "crane whale river", "crane tern", "crane tern river")
     index = sublex.build([{"id": f"d{k}", "text": text} for k, text in enumerate(words)], tmp_path / "i")

@@ -147,7 +147,7 @@ class StoreReader:
         if kind == "json":
             return described
         sizes = described if isinstance(described, list) else [-1]
-        if kind not in ("shape", *STARTS) or not all(isinstance(size, int) and size >= 0 for size in sizes):
+        if kind not in ("shape", *STARTS) or not all(type(size) is int and size >= 0 for size in sizes):
             raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.")
         try:
             read = {"shape": self._array, "sparse": self._sparse, "matrices": self._matrices}[kind]
