@@ -32,7 +32,7 @@ import sublex
 PIECE = 1 << 16
 
 
-# Runs a command in a new process, and prints its peak memory in bytes.
+# A program that runs the command in its arguments, and prints the peak memory of that command in bytes.
 PEAK = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)

@@ -199,7 +199,7 @@ def test_any_number_of_workers_stores_the_same_lists(grown, monkeypatch, workers
 
 
 def test_sparse_and_dense_vectors_give_the_same_graph(grown, monkeypatch):
-    """Topics and narrow sparse vectors are written out, wide ones are not."""
+    """The same vectors are compared once as sparse rows, and once as dense ones."""
     docnos = [grown.docno(doc) for doc in grown.corpus.docs.tolist()][::5]
     topics = "lda(k=5, iterations=10)"
     for over in (TERMS, topics):

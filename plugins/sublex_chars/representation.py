@@ -117,7 +117,7 @@ class CharsRepresentation(Representation):
         return self.space.weights(rows, self.k1, self.b)
 
     def encode_queries(self, inputs: TextWords) -> list[NgramQuery]:
-        """Return for each query its words with their frequencies, and the weights of its n-grams."""
+        """Return an `NgramQuery` for each query: its words with their frequencies, and the weights of their n-grams."""
         words = [_frequencies(inputs[k : k + 1]) for k in range(len(inputs))]
         return [NgramQuery(self.space.query(own), own) for own in words]
 

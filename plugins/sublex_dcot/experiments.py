@@ -224,7 +224,7 @@ class ReutersClassification(_OnReuters):
         return found
 
     def _chosen(self, task: ReutersTask, work: ExperimentWork) -> tuple[ReutersBlocks, dict[str, RowVariant]]:
-        """Return the blocks, and for each representation the variant that is best on held-out training documents."""
+        """Return the blocks, and the best variant of each representation. The best one classifies held-out training documents best."""
         if self._blocks is None:
             self._blocks = ReutersBlocks(task, self.unit, work.workers, self.r, max(self.layers))
             if self.lda is not None:

@@ -105,10 +105,10 @@ def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document
 
 
 def _cells(row: Sequence[Any]) -> str:
-    """Return a keyphrase of a text as the cells of a table row.
+    """Return the HTML cells of one row of the table: a keyphrase of a text.
 
-    The cells have its name, whether the text is about it, its strength, whether the text mentions it, and the words
-    that evoked it.
+    The cells are its name, whether the text is about it, its strength, whether the text mentions it, and the words that
+    evoked it.
     """
     name, about, strength, mentioned, evoked = row
     kind = "mentioned" if mentioned == "yes" else "latent"

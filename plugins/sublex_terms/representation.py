@@ -87,7 +87,7 @@ class TermsRepresentation(Representation):
         return self.vocabulary
 
     def encode_queries(self, inputs: csr_array) -> list[TermsQuery]:
-        """Return the weights of the words of each query, and the norm of its vector."""
+        """Return a `TermsQuery` for each query: its words, their tf-idf weights, and the norm of these weights."""
         rows = weighted(inputs, self.idfs)
         spans = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), norms(rows).tolist(), strict=True)
         return [TermsQuery(rows.indices[begin:end], rows.data[begin:end], norm) for begin, end, norm in spans]
@@ -105,7 +105,7 @@ class TermsRepresentation(Representation):
         return np.divide(sums, lengths, out=np.full(len(sums), -np.inf), where=is_there & (lengths > 0))
 
     def explain(self, query: TermsQuery, view: View, doc: int) -> Explanation:
-        """Return the cosine as a sum over the words that the query and the document share."""
+        """Explain the cosine of a document: the contribution of each word that it shares with the query adds up to the cosine."""
         counts = view.counts_of(query.words, np.array([doc]))[:, 0]
         norm = float(view.rows(np.array([doc]))[0])
         parts, missing = [], []

@@ -40,7 +40,8 @@ from sublex.tools.child_processes import end_child, start_child
 from sublex.tools.strings import Strings
 from sublex.tools.workers import Workers
 
-# Each shard gets at least this number of batches of the input; otherwise one process builds all shards.
+# Processes build shards side by side if the input has at least this number of batches for each shard. For a smaller
+# input, one process builds an index, which is then cut into shards.
 LEAST_BATCHES = 4
 # The seconds that a build waits for a process of an interrupted build.
 PATIENCE = 20.0

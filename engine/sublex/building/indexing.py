@@ -64,12 +64,23 @@ def build_index(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = BuildSettings(
-        chosen, stored_parts(store), _threads(workers), parse_size(memory), "first", columns_of(columns), field_names(fields)
-    )  # fmt: skip
+    settings = _settings(chosen, store, workers, memory, columns, fields)
     source = source_of(documents, registry, reader, strict, roles)._replace(share=share)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
+
+
+def _settings(
+    analyzer: Analyzer,
+    store: str | Iterable[str],
+    workers: int | None,
+    memory: str | int,
+    columns: str | Mapping[str, str] | Iterable[str],
+    fields: str | Iterable[str],
+) -> BuildSettings:
+    """Return the settings of a build, with the options of `sublex.build` checked. Of documents with one docno, the first stays."""
+    parts, threads, size = stored_parts(store), _threads(workers), parse_size(memory)
+    return BuildSettings(analyzer, parts, threads, size, "first", columns_of(columns), field_names(fields))
 
 
 def build_cluster(
@@ -102,9 +113,7 @@ def build_cluster(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = BuildSettings(
-        chosen, stored_parts(store), _threads(workers), parse_size(memory), "first", columns_of(columns), field_names(fields)
-    )  # fmt: skip
+    settings = _settings(chosen, store, workers, memory, columns, fields)
     source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
     paths = [each.source.path for each in source.sources]

@@ -1,4 +1,4 @@
-"""Operations are the requests of users. Each is declared once.
+"""Operations: the requests that users make, such as search or fit. Each is declared once, for all faces.
 
 A *face* is a program in which users meet Sublex: the command line, the shell or the service. The faces are made from
 the table of operations.

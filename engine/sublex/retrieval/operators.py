@@ -71,7 +71,7 @@ class SegmentIntervals:
         self._positions = 0
 
     def count(self, positions: int) -> None:
-        """Add to the number of positions, before they are read. Raise TooManyPositions if the total is too large."""
+        """Count positions that the caller is about to read. Raise TooManyPositions if the query would then have read too many."""
         self._positions += positions
         if self._positions > POSITIONS_OF_A_QUERY:
             raise TooManyPositions

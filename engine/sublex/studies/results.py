@@ -309,9 +309,10 @@ class StudyResult(InParts):
 
     @cached_property
     def claims(self) -> list[Claim]:
-        """The published orders of systems, each with the differences that this study found.
+        """The claims of the study file, each tested. A claim says which systems a paper puts above which others.
 
-        Every pair is tested by a paired t test; p is corrected by Holm for all pairs and topics of a claim.
+        Each pair of a higher and a lower system is tested by a paired t test on each set of topics. The p-values of a claim
+        are corrected by Holm's method.
         """
         return [self._claim(plan) for plan in self.study.claims]
 
